@@ -26,8 +26,8 @@ from traitlets.config import Config
 
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.live.front_end import STORED
-from tapemagic.report.tabs.graph import find as graph
-from tapemagic.report.tabs.trace.find import Trace
+from tapemagic.report.tabs.graph import find_graph as graph
+from tapemagic.report.tabs.trace.find_trace import Trace
 from tapemagic.report.tabs.trace.steps import Steps, steps_of
 
 RUNS = 15

@@ -80,7 +80,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 }
 
 # What a report found becomes text, HTML, pictures and widgets here: the only modules of `report` that may draw are
-# those called show or live, wherever they are, and these.
+# whose names begin with show_ or live_, wherever they are, and these.
+SHOWING_NAMES = ("show_", "live_")
 SHOWING = (
     *("report.limits", "report.text", "report.html", "report.latex", "report.live"),
     *("report.tapegraph", "report.function_code", "report.bundle"),
@@ -124,7 +125,7 @@ def below(name: str, folder: str) -> bool:
 
 def is_show_side(name: str) -> bool:
     """Whether a module of `report` may draw."""
-    is_named_so = name.startswith("report.") and name.rpartition(".")[2] in {"show", "live"}
+    is_named_so = name.startswith("report.") and name.rpartition(".")[2].startswith(SHOWING_NAMES)
     return is_named_so or any(below(name, folder) for folder in SHOWING)
 
 
@@ -245,20 +246,20 @@ def needed_by(module: str, between: dict[str, set[str]]) -> set[str]:
 
 
 def drawing_finders(package: Path) -> list[str]:
-    """The modules called find, anywhere in `report`, that import something which draws, as sentences."""
+    """The modules called find_..., anywhere in `report`, that import something which draws, as sentences."""
     between = imports_between(package)
     return [
         f"{module} needs {other}"
         for module in between
-        if module.startswith("report.") and module.endswith(".find")
+        if module.startswith("report.") and module.rpartition(".")[2].startswith("find_")
         for other in sorted(needed_by(module, between))
         if below(other, "drawing") or is_show_side(other)
     ]
 
 
 def test_finding_needs_nothing_that_draws() -> None:
-    """What a report finds is data: no `find.py`, nor anything that it imports, knows of pictures and pages."""
-    finders = [m for m in modules(PACKAGE) if m.startswith("report.") and m.endswith(".find")]
+    """What a report finds is data: no `find_*.py`, nor anything that it imports, knows of pictures and pages."""
+    finders = [m for m in modules(PACKAGE) if m.startswith("report.") and ".find_" in m]
 
     assert len(finders) >= len(TABS)
     assert [] == drawing_finders(PACKAGE)
@@ -267,22 +268,27 @@ def test_finding_needs_nothing_that_draws() -> None:
 @pytest.mark.parametrize(
     ("module", "line"),
     [
-        ("report/tabs/new/find.py", "from tapemagic.drawing import dot"),
-        ("report/tabs/new/find.py", "from tapemagic.report.tabs.new import show"),
-        ("report/tabs/new/find.py", "def f():\n    import tapemagic.report.tabs.new.live"),
+        ("report/tabs/new/find_new.py", "from tapemagic.drawing import dot"),
+        ("report/tabs/new/find_new.py", "from tapemagic.report.tabs.new import show_new"),
+        ("report/tabs/new/find_new.py", "def f():\n    import tapemagic.report.tabs.new.live_new"),
         ("report/tabs/new/helper.py", "from tapemagic.report.html import page"),
     ],
 )
 def test_a_planted_find_that_draws_is_found(tmp_path: Path, module: str, line: str) -> None:
     """The check above can fail, also where a module between them does it."""
-    for path in ("drawing/dot", "report/html", "report/tabs/new/show", "report/tabs/new/live"):
+    for path in (
+        "drawing/dot",
+        "report/html",
+        "report/tabs/new/show_new",
+        "report/tabs/new/live_new",
+    ):
         plant(tmp_path / f"{path}.py", "")
-    plant(tmp_path / "report/tabs/new/find.py", "from tapemagic.report.tabs.new import helper")
+    plant(tmp_path / "report/tabs/new/find_new.py", "from tapemagic.report.tabs.new import helper")
     plant(tmp_path / "report/tabs/new/helper.py", "")
     plant(tmp_path / module, line)
 
     [sentence] = drawing_finders(tmp_path)
-    assert sentence.startswith("report.tabs.new.find needs ")
+    assert sentence.startswith("report.tabs.new.find_new needs ")
 
 
 def test_an_analysis_loads_nothing_that_draws() -> None:
@@ -292,7 +298,7 @@ def test_an_analysis_loads_nothing_that_draws() -> None:
         "[tab.find for tab in TABS if tab.name != 'code']"
     )
 
-    assert "tapemagic.report.tabs.graph.find" in loaded
+    assert "tapemagic.report.tabs.graph.find_graph" in loaded
     assert [] == [m for m in loaded if m.startswith(("tapemagic.drawing", "tapemagic.programs"))]
 
 
@@ -305,7 +311,7 @@ def test_a_tab_is_its_folder_and_its_entry(tab: Tab) -> None:
     assert callable(tab.show.text)
     assert callable(tab.show.html)
     assert tab.live is None or callable(tab.live.html)
-    assert tab.is_live == (f"report.tabs.{tab.name}.live" in names)
+    assert tab.is_live == (f"report.tabs.{tab.name}.live_{tab.name}" in names)
 
 
 def test_every_folder_of_a_tab_has_an_entry() -> None:

@@ -1,6 +1,6 @@
 /**
  * The data of a report, as Python writes them: tapemagic/report/live/content.py states the same, field by field; for
- * a View, tapemagic/report/tabs/graph/live.py, and for a Check, tapemagic/report/tabs/gradients/live.py.
+ * a View, tapemagic/report/tabs/graph/live_graph.py, and for a Check, tapemagic/report/tabs/gradients/live_gradients.py.
  * Everything called HTML or SVG was made, and escaped, by Python; all else is text.
  */
 

@@ -16,7 +16,7 @@ from tapemagic.engine.tracebacks import is_user, walk
 from tapemagic.explain.formatting import printable
 from tapemagic.ipython.none_gradient import why_none_at
 from tapemagic.ipython.session import Session
-from tapemagic.report.failure.find import Failure, StopSite, failure_of, message_of
+from tapemagic.report.failure.find_failure import Failure, StopSite, failure_of, message_of
 
 COMPREHENSIONS = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
 

@@ -59,7 +59,7 @@ from tapemagic.ipython.what_if import WhatIf
 from tapemagic.ipython.why import why
 from tapemagic.report.analysis import analyze
 from tapemagic.report.bundle import TapeReport
-from tapemagic.report.failure.find import Failure
+from tapemagic.report.failure.find_failure import Failure
 from tapemagic.report.function_code import FunctionCode
 from tapemagic.report.request import MAX_NODES, Kind, ReportRequest
 from tapemagic.report.tabs import TITLES

@@ -24,7 +24,7 @@ from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.watchable import is_number, is_watchable, maker, watchable
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.context import Context
-from tapemagic.report.failure.find import Failure
+from tapemagic.report.failure.find_failure import Failure
 from tapemagic.report.verdict.statement import Statement
 
 # They hold every earlier result, which would give each value a second name, such as Out[3].

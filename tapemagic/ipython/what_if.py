@@ -34,7 +34,7 @@ from tapemagic.ipython.sliders import Slider, SliderRequest
 from tapemagic.ipython.starting_state import CellStart
 from tapemagic.ipython.watchable import is_number
 from tapemagic.report.bundle import TapeReport
-from tapemagic.report.failure.find import Failure, message_of
+from tapemagic.report.failure.find_failure import Failure, message_of
 from tapemagic.report.live.content import Content, Control
 from tapemagic.report.live.remarks import Remarks
 from tapemagic.report.verdict.statement import Statement

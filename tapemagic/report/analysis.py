@@ -18,11 +18,11 @@ from tapemagic.report.request import ReportRequest
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import shared_summaries
 from tapemagic.report.tabs import TABS
-from tapemagic.report.tabs.gradients.find import gradient_rows, requested_matrices
+from tapemagic.report.tabs.gradients.find_gradients import gradient_rows, requested_matrices
 from tapemagic.report.tabs.gradients.own_gradients import own_gradients
-from tapemagic.report.tabs.training.find import find as find_training
+from tapemagic.report.tabs.training.find_training import find as find_training
 from tapemagic.report.uncomputed import share_numbers
-from tapemagic.report.verdict.find import verdict
+from tapemagic.report.verdict.find_verdict import verdict
 from tapemagic.report.verdict.nonfinite_origins import nonfinite_origins
 
 

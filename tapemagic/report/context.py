@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tapemagic.explain.query import Program
 from tapemagic.explain.snapshot import Named
-from tapemagic.report.failure.find import Failure
+from tapemagic.report.failure.find_failure import Failure
 from tapemagic.report.verdict.numeric_warning import NumericWarning
 from tapemagic.report.verdict.statement import Statement
 

@@ -18,8 +18,8 @@ from tapemagic.report.adjoints import full_adjoints
 from tapemagic.report.entries import Entries, entries_of
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import shared_summaries
-from tapemagic.report.tabs.gradients.find import Derivative, checked_rows
-from tapemagic.report.tabs.graph.find import (
+from tapemagic.report.tabs.gradients.find_gradients import Derivative, checked_rows
+from tapemagic.report.tabs.graph.find_graph import (
     GraphView,
     Keyed,
     KeyMaker,
@@ -28,11 +28,11 @@ from tapemagic.report.tabs.graph.find import (
     first_layout,
     layout_of,
 )
-from tapemagic.report.tabs.trace.find import goal_of
+from tapemagic.report.tabs.trace.find_trace import goal_of
 from tapemagic.report.tabs.trace.steps import steps_of
 
 if TYPE_CHECKING:
-    from tapemagic.report.tabs.code.find import Code
+    from tapemagic.report.tabs.code.find_code import Code
 
 MAX_KEPT = 64 << 20
 """The most bytes of a recording that a report keeps to answer questions."""
@@ -114,7 +114,7 @@ class Details:
             If something in `opened` isn't a key, or isn't an integer.
         NotKeptError
         """
-        from tapemagic.report.tabs.code.find import find  # it loads tapemagic.programs
+        from tapemagic.report.tabs.code.find_code import find  # it loads tapemagic.programs
 
         subject = self._kept()
         drawn = subject.shared(drawer_of).draw(opened)

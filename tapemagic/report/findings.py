@@ -12,17 +12,17 @@ if (
     TYPE_CHECKING
 ):  # the data of a tab are imported with its `find`: those of Code load tapemagic.programs
     from tapemagic.explain.nonfinite import NonFinite
-    from tapemagic.report.failure.find import Failure
-    from tapemagic.report.tabs.code.find import Code
-    from tapemagic.report.tabs.gradients.find import Derivative
+    from tapemagic.report.failure.find_failure import Failure
+    from tapemagic.report.tabs.code.find_code import Code
+    from tapemagic.report.tabs.gradients.find_gradients import Derivative
     from tapemagic.report.tabs.gradients.matrices import Matrix
     from tapemagic.report.tabs.gradients.own_gradients import OwnGradient
-    from tapemagic.report.tabs.graph.find import GraphView
-    from tapemagic.report.tabs.lines.find import SourceLine
+    from tapemagic.report.tabs.graph.find_graph import GraphView
+    from tapemagic.report.tabs.lines.find_lines import SourceLine
     from tapemagic.report.tabs.plot.plot import Plot
-    from tapemagic.report.tabs.trace.find import Trace
-    from tapemagic.report.tabs.training.find import Training
-    from tapemagic.report.tabs.variables.find import NamedValue
+    from tapemagic.report.tabs.trace.find_trace import Trace
+    from tapemagic.report.tabs.training.find_training import Training
+    from tapemagic.report.tabs.variables.find_variables import NamedValue
     from tapemagic.report.verdict.statement import Statement
 
 

@@ -11,10 +11,10 @@ from tapemagic.drawing.elements import FONT, element
 from tapemagic.drawing.styles import CODE, SMALL, TITLE
 from tapemagic.drawing.svg import Drawing
 from tapemagic.report import limits
-from tapemagic.report.failure import show as failure
+from tapemagic.report.failure import show_failure as failure
 from tapemagic.report.findings import Findings
 from tapemagic.report.tabs import LEAST_IMPORTANT, TABS
-from tapemagic.report.verdict import show as verdict
+from tapemagic.report.verdict import show_verdict as verdict
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from tapemagic.drawing.tex import GLYPH, tex
 from tapemagic.report import html, limits
 from tapemagic.report.findings import Findings
 from tapemagic.report.tabs import LEAST_IMPORTANT
-from tapemagic.report.tabs.trace import show as trace_face
-from tapemagic.report.tabs.trace.find import Trace, TracePart, TraceRow
+from tapemagic.report.tabs.trace import show_trace as trace_face
+from tapemagic.report.tabs.trace.find_trace import Trace, TracePart, TraceRow
 from tapemagic.report.tabs.trace.sweep import AdjointStep
 
 TALL = ("\\frac", "\\sum", "\\prod", "matrix")

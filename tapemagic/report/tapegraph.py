@@ -13,7 +13,7 @@ from tapemagic.drawing.styles import QUIET
 from tapemagic.drawing.svg import Drawing
 from tapemagic.explain.formatting import printable, significant_digits
 from tapemagic.report.findings import Findings
-from tapemagic.report.tabs.graph import show as graph
+from tapemagic.report.tabs.graph import show_graph as graph
 from tapemagic.report.tabs.graph.graph import Value
 
 NOTHING = "nothing was recorded: no operation used a watched value"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tapemagic.report import limits
-from tapemagic.report.failure import show as failure
+from tapemagic.report.failure import show_failure as failure
 from tapemagic.report.findings import Findings
 from tapemagic.report.tabs import LEAST_IMPORTANT, in_text
-from tapemagic.report.verdict import show as verdict
+from tapemagic.report.verdict import show_verdict as verdict
 
 
 def text(findings: Findings) -> str:

@@ -15,7 +15,7 @@ from tapemagic.drawing.elements import svg_of
 from tapemagic.report import html
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.findings import Findings
-from tapemagic.report.tabs.gradients import show as gradients
+from tapemagic.report.tabs.gradients import show_gradients as gradients
 from tapemagic.report.tabs.gradients.matrices import Matrix
 from tapemagic.report.text import text
 from tests.drawing.test_dot import NASTY

@@ -16,8 +16,8 @@ from IPython.display import display
 from tapemagic.engine.events import origin_of
 from tapemagic.ipython import magics
 from tapemagic.report.bundle import TapeReport
-from tapemagic.report.failure import show as face
-from tapemagic.report.failure.find import Failure
+from tapemagic.report.failure import show_failure as face
+from tapemagic.report.failure.find_failure import Failure
 from tests.ipython.conftest import Run
 from tests.ipython.test_tape_in_cell import frames_of_the_cell
 

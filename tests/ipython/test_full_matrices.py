@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tapemagic.report.tabs.gradients import show as gradients_face
+from tapemagic.report.tabs.gradients import show_gradients as gradients_face
 from tests.ipython.conftest import Run
 from tests.ipython.live import content, shown
 from tests.ipython.test_watching import gradients

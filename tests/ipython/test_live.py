@@ -16,8 +16,8 @@ from tapemagic.report.live import content as content_module
 from tapemagic.report.live import widget as widget_module
 from tapemagic.report.live.packing import packed, unpacked
 from tapemagic.report.live.size_limit import fitted
-from tapemagic.report.tabs.gradients import live as gradients_live
-from tapemagic.report.tabs.graph import live as graph_live
+from tapemagic.report.tabs.gradients import live_gradients as gradients_live
+from tapemagic.report.tabs.graph import live_graph as graph_live
 from tests.ipython.conftest import Run
 from tests.ipython.live import asked, content, opening, shown
 

@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
 from tapemagic.report.subject import Subject
-from tapemagic.report.tabs.graph import find as graph
+from tapemagic.report.tabs.graph import find_graph as graph
 from tapemagic.report.tabs.graph.drawn_graph import Drawer, DrawnGraph
 from tools.gallery_cells import CELLS, Cell
 

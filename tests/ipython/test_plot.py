@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.report.tabs.plot import show as face
+from tapemagic.report.tabs.plot import show_plot as face
 from tapemagic.report.tabs.plot.plot import Curve, Plot
 from tests.ipython.conftest import Run
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tapemagic.report.tabs.lines import show as lines
+from tapemagic.report.tabs.lines import show_lines as lines
 from tests.ipython.conftest import Run
 from tests.ipython.test_watching import gradients
 from tests.report.recordings import notes

@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from tapemagic.ipython import magics
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.findings import Findings
-from tapemagic.report.tabs.lines.find import LineValue
+from tapemagic.report.tabs.lines.find_lines import LineValue
 from tests.ipython.conftest import Run
 
 

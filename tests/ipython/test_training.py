@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tapemagic.report.tabs.training.find import Training
+from tapemagic.report.tabs.training.find_training import Training
 from tests.ipython.conftest import Run
 
 STEP = """

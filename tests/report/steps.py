@@ -11,7 +11,7 @@ from unittest.mock import patch
 import numpy as np
 
 from tapemagic.report.subject import Subject
-from tapemagic.report.tabs.graph import find as graph
+from tapemagic.report.tabs.graph import find_graph as graph
 from tapemagic.report.tabs.graph.drawn_graph import DrawnGraph
 from tapemagic.report.tabs.graph.graph import Graph
 from tapemagic.report.tabs.trace.steps import Steps, steps_of

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tapemagic.report.bundle import TapeReport
-from tapemagic.report.failure import show as face
-from tapemagic.report.failure.find import FailedLine, Failure, Mark
+from tapemagic.report.failure import show_failure as face
+from tapemagic.report.failure.find_failure import FailedLine, Failure, Mark
 from tapemagic.report.text import text
 from tests.report.recordings import square
 

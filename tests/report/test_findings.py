@@ -14,8 +14,8 @@ from tapemagic.explain.formatting import derivative_symbol, mixed_derivative_sym
 from tapemagic.report.context import Context
 from tapemagic.report.derivatives import name_of_sum
 from tapemagic.report.summary import summarise
-from tapemagic.report.tabs.gradients.find import Derivative
-from tapemagic.report.tabs.variables.find import NamedValue
+from tapemagic.report.tabs.gradients.find_gradients import Derivative
+from tapemagic.report.tabs.variables.find_variables import NamedValue
 from tests.report.recordings import findings_of, product, record, regression, square
 
 

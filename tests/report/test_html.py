@@ -18,7 +18,7 @@ from tapemagic.drawing.svg import Drawing, fitted
 from tapemagic.report import html
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.findings import Findings
-from tapemagic.report.tabs.graph import show as graph
+from tapemagic.report.tabs.graph import show_graph as graph
 from tapemagic.report.verdict.statement import Statement
 from tests.drawing.test_dot import NASTY
 from tests.report.recordings import chain, product, record, regression, square, with_contents

@@ -10,9 +10,9 @@ import pytest
 import tapemagic as tm
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.report.findings import Findings
-from tapemagic.report.tabs.paths import find as paths
-from tapemagic.report.tabs.paths import show
-from tapemagic.report.tabs.paths.find import GradientPaths, PathFindings
+from tapemagic.report.tabs.paths import find_paths as paths
+from tapemagic.report.tabs.paths import show_paths
+from tapemagic.report.tabs.paths.find_paths import GradientPaths, PathFindings
 from tests.report.recordings import findings_of, record, with_contents
 from tests.report.test_html import NASTY, Reader, page
 
@@ -33,7 +33,7 @@ def test_a_product() -> None:
     """The largest contribution comes first, and all add up to the gradient."""
     findings = record(lambda a: a * np.sin(a), 1.0)
 
-    assert show.text(findings).splitlines() == [
+    assert show_paths.text(findings).splitlines() == [
         "2 paths from a to y, which add up to dy/da = 1.38177",
         "  a → multiply → y             0.841471                   61 %",
         "  a → sin → v1 → multiply → y  0.540302 · 1.0 = 0.540302  39 %",
@@ -72,7 +72,7 @@ def test_arrays() -> None:
     assert ["42.4264", "0.489898"] == [path.contribution for path in one.paths]
     shares = [path.share for path in one.paths]
     assert shares == pytest.approx([0.98858, 0.01142], abs=1e-4)
-    assert "norm of what it adds" in show.html(record(lambda a: np.sum(a * a), np.ones(3)))
+    assert "norm of what it adds" in show_paths.html(record(lambda a: np.sum(a * a), np.ones(3)))
 
 
 def test_broadcasting() -> None:
@@ -88,8 +88,8 @@ def test_signs() -> None:
     [one] = findings.tabs["paths"].gradients
 
     assert one.is_signed
-    assert "their signs differ" in show.text(findings)
-    assert "share of the sizes" in show.html(findings)
+    assert "their signs differ" in show_paths.text(findings)
+    assert "share of the sizes" in show_paths.html(findings)
     assert [0.3, 0.3, 0.4] == pytest.approx(sorted(path.share or 0 for path in one.paths), abs=0.05)
 
 
@@ -101,7 +101,7 @@ def test_one_path_is_no_tab() -> None:
     both = found(lambda a, b: a * a + b, 1.0, 2.0)
 
     assert [2, 1] == [one.count for one in both.gradients]
-    assert "1 path from b to y: dy/db = 1.0" == show.title(both.gradients[1])
+    assert "1 path from b to y: dy/db = 1.0" == show_paths.title(both.gradients[1])
 
 
 def doubling(times: int) -> Any:
@@ -124,7 +124,7 @@ def test_many_paths_are_no_tab() -> None:
     both = found(lambda a, b: doubling(40)(a) + b * b, 1.0, 2.0)
 
     words = "about 10^12 paths from a to y, too many to list: %why y a adds them up by line"
-    assert words == show.title(both.gradients[0])
+    assert words == show_paths.title(both.gradients[0])
     assert ["y", "y"] == [way.split()[-1] for way in ways(both.gradients[1])]
 
 
@@ -134,7 +134,7 @@ def test_the_smaller_ones_are_counted() -> None:
     [one] = findings.tabs["paths"].gradients
 
     assert (8, paths.MAX_SHOWN, "2.0") == (one.count, len(one.paths), one.rest)
-    assert show.text(findings).splitlines()[-1].split() == [
+    assert show_paths.text(findings).splitlines()[-1].split() == [
         "…",
         "and",
         "2",
@@ -143,7 +143,7 @@ def test_the_smaller_ones_are_counted() -> None:
         "together",
         "2.0",
     ]
-    assert "2 smaller paths" in Reader(show.html(findings)).text
+    assert "2 smaller paths" in Reader(show_paths.html(findings)).text
 
 
 def test_more_gradients_are_counted() -> None:

@@ -12,8 +12,8 @@ from tapemagic.drawing import graph_picture
 from tapemagic.report import bundle as report
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.live.packing import unpacked
-from tapemagic.report.tabs.gradients import show as gradients_face
-from tapemagic.report.tabs.variables import show as variables_face
+from tapemagic.report.tabs.gradients import show_gradients as gradients_face
+from tapemagic.report.tabs.variables import show_variables as variables_face
 from tests.report.recordings import product, record, square
 
 VIEW = "application/vnd.jupyter.widget-view+json"

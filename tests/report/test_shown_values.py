@@ -12,8 +12,8 @@ import pytest
 import tapemagic as tm
 from tapemagic.drawing.styles import BAD
 from tapemagic.report.findings import Findings
-from tapemagic.report.tabs.gradients import show as gradients
-from tapemagic.report.tabs.variables import show as variables
+from tapemagic.report.tabs.gradients import show_gradients as gradients
+from tapemagic.report.tabs.variables import show_variables as variables
 from tests.report.recordings import record, regression
 
 RNG = np.random.default_rng(0)

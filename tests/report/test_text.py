@@ -8,7 +8,7 @@ from textwrap import dedent
 import numpy as np
 
 import tapemagic as tm
-from tapemagic.report.tabs.gradients.show import equation
+from tapemagic.report.tabs.gradients.show_gradients import equation
 from tapemagic.report.tabs.graph.graph import Graph
 from tapemagic.report.text import text
 from tapemagic.report.verdict.statement import Statement

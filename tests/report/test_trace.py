@@ -9,7 +9,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.report.findings import Findings
-from tapemagic.report.tabs.trace.find import TracePart, TraceRow
+from tapemagic.report.tabs.trace.find_trace import TracePart, TraceRow
 from tests.report.recordings import chain, record
 
 

@@ -8,11 +8,11 @@ from textwrap import dedent
 import numpy as np
 
 from tapemagic.report.live.screen import Screen
-from tapemagic.report.tabs.lines import live
-from tapemagic.report.tabs.lines import show as lines
-from tapemagic.report.tabs.lines.find import LineValue, SourceLine
-from tapemagic.report.tabs.trace import show as trace
-from tapemagic.report.tabs.trace.find import Trace
+from tapemagic.report.tabs.lines import live_lines
+from tapemagic.report.tabs.lines import show_lines as lines
+from tapemagic.report.tabs.lines.find_lines import LineValue, SourceLine
+from tapemagic.report.tabs.trace import show_trace as trace
+from tapemagic.report.tabs.trace.find_trace import Trace
 from tests.report.recordings import record, square, with_contents
 from tests.report.test_html import Reader
 from tests.report.test_trace import baydin
@@ -130,7 +130,7 @@ def test_lines_can_be_found() -> None:
             SourceLine(5, "<b>", (LineValue("u", (), "1.0"), LineValue("v", (), "2.0"))),
         ),
     )
-    page = live.html(Screen(lined), str)
+    page = live_lines.html(Screen(lined), str)
 
     assert lines.html(lined) == re.sub(r'<span data-l="\d+">|</span>', "", page)
     [line] = re.findall(r'<span data-l="5">(.*?)</span>', page, re.DOTALL)

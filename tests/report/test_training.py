@@ -12,7 +12,7 @@ import pytest
 import tapemagic as tm
 from tapemagic.engine.tape.gradient_steps import size_of
 from tapemagic.engine.tape.observer import Observer
-from tapemagic.report.tabs.training.find import Training
+from tapemagic.report.tabs.training.find_training import Training
 from tapemagic.report.tabs.training.training_flags import gradient_flags, loss_flags, weak_gradients
 from tests.report.recordings import findings_of
 

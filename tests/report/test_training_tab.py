@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tapemagic.report.tabs.training import show as face
-from tapemagic.report.tabs.training.find import Training
+from tapemagic.report.tabs.training import show_training as face
+from tapemagic.report.tabs.training.find_training import Training
 from tapemagic.report.tabs.training.series import series_of
 from tests.report.recordings import square, with_contents
 

@@ -9,7 +9,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.report.findings import Findings
-from tapemagic.report.verdict.find import MAX_SENTENCES, shortened, truncate
+from tapemagic.report.verdict.find_verdict import MAX_SENTENCES, shortened, truncate
 from tapemagic.report.verdict.statement import Statement, by_severity
 from tests.report.recordings import product, record, square
 

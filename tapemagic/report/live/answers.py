@@ -15,9 +15,9 @@ from tapemagic.explain.formatting import clipped, printable, significant_digits
 from tapemagic.report.details import Details, NotKeptError
 from tapemagic.report.findings import Findings
 from tapemagic.report.live import details_html
-from tapemagic.report.tabs.code.live import live_html
-from tapemagic.report.tabs.gradients.live import Check, compared
-from tapemagic.report.tabs.graph.live import View, view_of
+from tapemagic.report.tabs.code.live_code import live_html
+from tapemagic.report.tabs.gradients.live_gradients import Check, compared
+from tapemagic.report.tabs.graph.live_graph import View, view_of
 
 NOT_KEPT = "The recording of this cell was not kept."
 MAX_QUESTION_LENGTH = 20_000

@@ -11,8 +11,8 @@ from tapemagic.drawing.styles import QUIET
 from tapemagic.report import html
 from tapemagic.report.live.screen import Screen
 from tapemagic.report.tabs import TABS, Tab, first_tab
-from tapemagic.report.tabs.gradients.live import is_unchecked
-from tapemagic.report.tabs.graph.live import View, view_of
+from tapemagic.report.tabs.gradients.live_gradients import is_unchecked
+from tapemagic.report.tabs.graph.live_graph import View, view_of
 
 
 class Face(TypedDict):

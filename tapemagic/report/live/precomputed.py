@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from tapemagic.report.live.answers import Answers
 from tapemagic.report.live.packing import packed, unpacked
-from tapemagic.report.tabs.graph.live import View
-from tapemagic.report.tabs.graph.show import counted
+from tapemagic.report.tabs.graph.live_graph import View
+from tapemagic.report.tabs.graph.show_graph import counted
 
 MAX_VIEWS = 60
 """The most layouts of the graph that are made in advance."""

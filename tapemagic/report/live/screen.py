@@ -13,8 +13,8 @@ from tapemagic.report.findings import Findings
 class Screen:
     """The input of the functions that make the tabs of the widget.
 
-    The function ``html(screen, static)`` of a tab's ``live.py`` returns its HTML, None if there is nothing to show, or
-    '' if the front end fills the tab itself. It may call `static` for the HTML of the static page.
+    The function ``html(screen, static)`` of a tab, for example in ``live_graph.py``, returns its HTML, None if there is
+    nothing to show, or '' if the front end fills the tab itself. It may call `static` for the HTML of the static page.
 
     Attributes
     ----------

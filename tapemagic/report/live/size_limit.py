@@ -11,7 +11,7 @@ from tapemagic.report import limits
 from tapemagic.report.live.content import Content, Face
 from tapemagic.report.live.packing import packed
 from tapemagic.report.tabs import LEAST_IMPORTANT, TITLE_OF
-from tapemagic.report.tabs.graph.live import View
+from tapemagic.report.tabs.graph.live_graph import View
 
 NOTEBOOK = 240_000
 """The most bytes that a notebook stores of a report, the widget and its front end included."""

@@ -1,8 +1,9 @@
 """The registry of tabs: their order, the tab that is open at first, and which is omitted for lack of room.
 
-A tab is a folder here and an entry in `TABS`. In its folder, ``find.py`` has ``find(subject)``, which returns frozen
-data and knows nothing of screens; ``show.py`` has ``text(findings)`` and ``html(findings)``, which are empty if there
-is nothing to show; and ``live.py``, only for a tab that differs in the widget, has ``html(screen)``.
+A tab is a folder here and an entry in `TABS`. For the tab *Graph*, ``graph/find_graph.py`` has ``find(subject)``, which
+returns frozen data and knows nothing of screens; ``graph/show_graph.py`` has ``text(findings)`` and ``html(findings)``,
+which are empty if there is nothing to show; and ``graph/live_graph.py``, only for a tab that differs in the widget, has
+``html(screen)``.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Tab:
     - `importance`: Where there is no room for all tabs, the least important are omitted.
     - `applies`: Returns True if a `ReportRequest` needs the tab; by default, always.
     - `is_long`: Whether a reader of the static HTML can close it.
-    - `is_live`: Whether it has a ``live.py``.
+    - `is_live`: Whether its folder has a module for the widget.
     - `asks_kernel`: Whether the widget may ask the kernel for it later; saved pages, which have no kernel, omit it
       then.
     - `runs_cell`: Whether finding its data runs the cell again.
@@ -67,7 +68,7 @@ class Tab:
 
 @cache
 def _module(name: str, part: str) -> Any:
-    return import_module(f"{__name__}.{name}.{part}")
+    return import_module(f"{__name__}.{name}.{part}_{name}")
 
 
 # The importance: tabs that repeat the numbers of other tabs are omitted first, the gradients last.

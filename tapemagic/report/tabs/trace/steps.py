@@ -29,8 +29,8 @@ from tapemagic.report.tabs.graph.boxes import Development, size_of
 from tapemagic.report.tabs.graph.drawn_graph import DrawnGraph
 from tapemagic.report.tabs.graph.graph import Value
 from tapemagic.report.tabs.graph.view import Fold
-from tapemagic.report.tabs.lines.find import assigned_ids
-from tapemagic.report.tabs.trace.find import (
+from tapemagic.report.tabs.lines.find_lines import assigned_ids
+from tapemagic.report.tabs.trace.find_trace import (
     MAX_INPUTS,
     DrawnTrace,
     Trace,

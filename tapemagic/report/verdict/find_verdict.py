@@ -11,7 +11,7 @@ from tapemagic.explain.formatting import NOT_COMPUTED, format_value
 from tapemagic.explain.nonfinite import NonFinite, is_finite
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import summarise
-from tapemagic.report.tabs.gradients.find import Derivative
+from tapemagic.report.tabs.gradients.find_gradients import Derivative
 from tapemagic.report.tabs.gradients.own_gradients import OwnGradient
 from tapemagic.report.verdict.kinks import kinks
 from tapemagic.report.verdict.nonfinite_text import describe, describe_warning

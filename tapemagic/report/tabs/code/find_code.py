@@ -22,7 +22,7 @@ from tapemagic.programs.rerun import Mark, Words
 from tapemagic.programs.text.statements import statements_in
 from tapemagic.report.derivatives import failure_reason
 from tapemagic.report.subject import Subject
-from tapemagic.report.tabs.graph.find import first_layout
+from tapemagic.report.tabs.graph.find_graph import first_layout
 from tapemagic.report.tabs.trace.steps import Steps, TraceStep
 
 

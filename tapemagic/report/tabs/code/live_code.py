@@ -9,10 +9,10 @@ from tapemagic.drawing.elements import element
 from tapemagic.drawing.highlighting import LIVE_STYLES, highlighted
 from tapemagic.drawing.report_style import Theme
 from tapemagic.report.live.screen import Screen
-from tapemagic.report.tabs.code.show import BLOCK, page, program
+from tapemagic.report.tabs.code.show_code import BLOCK, page, program
 
 if TYPE_CHECKING:
-    from tapemagic.report.tabs.code.find import Code, CodeLine
+    from tapemagic.report.tabs.code.find_code import Code, CodeLine
 
 
 def html(screen: Screen, _static: Callable[[], str]) -> str | None:

@@ -12,8 +12,8 @@ from tapemagic.explain.formatting import format_size, printable
 from tapemagic.report.findings import Findings
 from tapemagic.report.live.screen import Screen
 from tapemagic.report.tabs.graph import graph as analysed
-from tapemagic.report.tabs.graph import show
-from tapemagic.report.tabs.trace.show import live_html as live_trace
+from tapemagic.report.tabs.graph import show_graph
+from tapemagic.report.tabs.trace.show_trace import live_html as live_trace
 from tapemagic.report.tabs.trace.steps import TraceStep
 
 
@@ -90,7 +90,7 @@ def view_of(picture: GraphPicture) -> View:
         raise ValueError("these findings have no layout")
     svg, _ = fitted(drawing, live=True)
     # Without a drawing, the operations are shown as equations.
-    under = show.caption(findings, live=True) if svg else show.html(findings, drawing)
+    under = show_graph.caption(findings, live=True) if svg else show_graph.html(findings, drawing)
     return View(
         opened=view.opened,
         svg=svg,

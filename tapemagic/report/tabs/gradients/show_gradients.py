@@ -12,7 +12,7 @@ from tapemagic.drawing.thumbnails import legend
 from tapemagic.explain.formatting import format_shape, format_size, printable
 from tapemagic.report.findings import Findings
 from tapemagic.report.glossary import explained, tooltip
-from tapemagic.report.tabs.gradients.find import Derivative
+from tapemagic.report.tabs.gradients.find_gradients import Derivative
 from tapemagic.report.tabs.gradients.own_gradients import OwnGradient
 
 MAX_OWN = 30

@@ -9,7 +9,7 @@ from itertools import starmap
 
 from tapemagic.drawing.elements import element
 from tapemagic.drawing.styles import BAD, NAME
-from tapemagic.report.failure.find import FailedLine, Failure, Mark
+from tapemagic.report.failure.find_failure import FailedLine, Failure, Mark
 from tapemagic.report.findings import Findings
 
 UNDERLINE = {False: "─", True: "^"}

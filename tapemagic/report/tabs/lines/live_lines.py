@@ -7,7 +7,7 @@ from itertools import groupby
 
 from tapemagic.drawing.elements import element
 from tapemagic.report.live.screen import Screen
-from tapemagic.report.tabs.lines.show import STYLE, line_html, padded, rows_of
+from tapemagic.report.tabs.lines.show_lines import STYLE, line_html, padded, rows_of
 
 
 def html(screen: Screen, _static: Callable[[], str]) -> str | None:

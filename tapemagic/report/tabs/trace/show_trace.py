@@ -10,7 +10,7 @@ from tapemagic.drawing.styles import BAD, CODE, QUIET
 from tapemagic.explain.formatting import printable
 from tapemagic.report.findings import Findings
 from tapemagic.report.glossary import tooltip
-from tapemagic.report.tabs.trace.find import Trace, TracePart, TraceRow
+from tapemagic.report.tabs.trace.find_trace import Trace, TracePart, TraceRow
 from tapemagic.report.tabs.trace.sweep import AdjointStep
 
 TITLE = "Trace"

@@ -12,7 +12,7 @@ from tapemagic.explain.formatting import printable
 from tapemagic.report.findings import Findings
 
 if TYPE_CHECKING:
-    from tapemagic.report.tabs.code.find import Code
+    from tapemagic.report.tabs.code.find_code import Code
 
 BLOCK = f"{NAME};font-size:12px;margin:0;overflow-x:auto"
 

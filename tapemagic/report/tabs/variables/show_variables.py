@@ -12,7 +12,7 @@ from tapemagic.explain.formatting import clipped, format_shape, printable
 from tapemagic.report.findings import Findings
 from tapemagic.report.glossary import explained, tooltip
 from tapemagic.report.summary import Summary
-from tapemagic.report.tabs.variables.find import NamedValue, not_finite
+from tapemagic.report.tabs.variables.find_variables import NamedValue, not_finite
 
 ROLES = {
     "watched": WATCHED,

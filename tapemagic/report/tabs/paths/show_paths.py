@@ -8,7 +8,7 @@ from tapemagic.explain.contributions import percentage
 from tapemagic.explain.formatting import printable
 from tapemagic.report.findings import Findings
 from tapemagic.report.glossary import explained
-from tapemagic.report.tabs.paths.find import GradientPath, GradientPaths, PathFindings
+from tapemagic.report.tabs.paths.find_paths import GradientPath, GradientPaths, PathFindings
 
 HEADINGS = ("path", "local derivatives, multiplied")
 HEADINGS_OF_ARRAYS = ("path", "local derivatives", "norm of what it adds")

@@ -9,7 +9,7 @@ from tapemagic.drawing.elements import element
 from tapemagic.drawing.styles import BAD, NAME
 from tapemagic.explain.formatting import printable
 from tapemagic.report.findings import Findings
-from tapemagic.report.tabs.lines.find import LineValue, SourceLine
+from tapemagic.report.tabs.lines.find_lines import LineValue, SourceLine
 
 STYLE = f"{NAME};font-size:12px;margin:0;overflow-x:auto"
 BOLD = "font-weight:600"

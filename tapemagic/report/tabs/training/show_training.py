@@ -7,7 +7,7 @@ from tapemagic.drawing.inset_plots import figure
 from tapemagic.drawing.styles import QUIET, RULE, SMALL
 from tapemagic.explain.formatting import printable
 from tapemagic.report.findings import Findings
-from tapemagic.report.tabs.training.find import Training
+from tapemagic.report.tabs.training.find_training import Training
 from tapemagic.report.tabs.training.series import Series
 
 SIZES = "|…| is the size of a number, and the Euclidean norm of an array"

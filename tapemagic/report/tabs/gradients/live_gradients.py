@@ -8,8 +8,8 @@ from typing import TypedDict
 
 from tapemagic.report.findings import Findings
 from tapemagic.report.live.screen import Screen
-from tapemagic.report.tabs.gradients import show
-from tapemagic.report.tabs.gradients.find import Derivative
+from tapemagic.report.tabs.gradients import show_gradients
+from tapemagic.report.tabs.gradients.find_gradients import Derivative
 
 
 class Check(TypedDict):
@@ -33,7 +33,7 @@ def is_unchecked(findings: Findings) -> bool:
 def compared(findings: Findings, rows: tuple[Derivative, ...]) -> Check:
     """The table with the results of a comparison, and the results in a sentence."""
     gradients = replace(findings.tabs["gradients"], rows=rows)
-    checked = show.html(findings.with_tab("gradients", gradients))
+    checked = show_gradients.html(findings.with_tab("gradients", gradients))
     return Check(words=f"{sign(rows)} {outcome(rows)}".strip(), html=checked)
 
 
