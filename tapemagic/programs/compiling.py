@@ -16,6 +16,7 @@ from tapemagic.programs.guards import Guards, first_change
 from tapemagic.programs.miss import Miss
 from tapemagic.programs.passes import simplified
 from tapemagic.programs.passes.blocking import in_blocks
+from tapemagic.programs.passes.in_place import in_place
 from tapemagic.programs.program import Guard, Program
 from tapemagic.programs.signature import Call
 from tapemagic.programs.text.derivatives import keep_meanings
@@ -29,7 +30,7 @@ class Compiled:
     """A compiled program, which can be called with arguments.
 
     - `program`: The program that runs.
-    - `readable`: The program that `source` shows: `program` before large arrays are computed in blocks.
+    - `readable`: The program that `source` shows: `program` before large arrays are cut into blocks or overwritten.
     - `entry`: The signature for which it was made.
     - `guards`: Everything that the function could reach when it was traced.
     - `path`: The branches taken at its guards.
@@ -41,7 +42,7 @@ class Compiled:
         self.entry = entry
         self.readable = simplified(program)
         keep_meanings(self.readable, program)
-        self.program = in_blocks(self.readable)
+        self.program = in_place(in_blocks(self.readable))
         self.guards = guards
         self.path = path_of(program)
         # The passes drop guards on constants: then the number of a failed guard isn't its place in the

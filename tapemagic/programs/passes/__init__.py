@@ -1,8 +1,8 @@
 """Passes: functions from Program to Program that make programs shorter or faster.
 
 Passes that look at one call and its arguments at a time are rules for `rewritten`, which applies them in one walk.
-`simplified` changes no bit of a result and makes a program easier to read. `in_blocks`, which a program runs through
-before it is compiled, makes it harder to read, and rounds sums differently.
+`simplified` changes no bit of a result and makes a program easier to read. `in_blocks` and `in_place`, through which a
+program runs before it is compiled, make it harder to read; `in_blocks` rounds sums differently.
 """
 
 from __future__ import annotations
@@ -45,11 +45,12 @@ RULES = together(
 
 # Which passes earn their place: times without a pass, over times with all, best rows of benchmarks.programs (Nov 2026):
 # merging equal calls 3.5, dead code 2.2, blocks 1.9 to 4, buffers 1.5, reductions 1.5, factors 1.5, identities 1.2,
-# shape rules 1.1. Constant folding and scalar operands gain no time, but shorten what `source` shows.
+# overwritten arguments 1.2, shape rules 1.1. Constant folding and scalar operands gain no time, but shorten what `source`
+# shows.
 
 
 def simplified(program: Program) -> Program:
-    """Apply all passes except `in_blocks`."""
+    """Apply all passes except `in_blocks` and `in_place`."""
     needed = without_dead_code(program)
     shorter = without_dead_code(rewritten(needed, RULES, merge=True))
     return with_separate_results(shorter, program) or needed
