@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from matplotlib.ft2font import FT2Font, LoadFlags
+from matplotlib import ft2font
+from matplotlib.ft2font import FT2Font
 
 from tapemagic.drawing.dot import dot
 from tapemagic.drawing.inserts import Inserts
@@ -94,8 +95,10 @@ def _place(part: object) -> list[float]:
 
 def width_in(font: FT2Font, text: str, size: float) -> float:
     """The width of text in a font, in points."""
+    flags = getattr(ft2font, "LoadFlags", None)  # since Matplotlib 3.10
+    no_hinting = flags.NO_HINTING if flags else ft2font.LOAD_NO_HINTING
     font.set_size(1000, 72)
-    glyphs = (font.load_char(ord(letter), flags=LoadFlags.NO_HINTING) for letter in text)
+    glyphs = (font.load_char(ord(letter), flags=no_hinting) for letter in text)
     return sum(glyph.linearHoriAdvance for glyph in glyphs) / 65536 * size / 1000
 
 

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import types
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -342,7 +343,15 @@ def the_text_of_a_namespace() -> Case:
 
 def an_array_with_another_shape_in_place() -> Case:
     a = np.arange(6.0)
-    return lambda x: x * len(a), [setting(a, "shape", (2, 3)), setting(a, "dtype", np.int64)]
+
+    def change(name: str, value: Any) -> Callable[[], Any]:
+        def deprecated_by_numpy() -> None:
+            with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+                setattr(a, name, value)
+
+        return deprecated_by_numpy
+
+    return lambda x: x * len(a), [change("shape", (2, 3)), change("dtype", np.int64)]
 
 
 def a_module_imported_inside_and_loaded_again() -> Case:
@@ -791,7 +800,11 @@ def made_up_attributes() -> Case:
 def a_table_of_another_library() -> Case:
     pandas = pytest.importorskip("pandas")
     df = pandas.DataFrame({"a": [1.0, 2.0, 3.0]})
-    return lambda x: x * df["a"].to_numpy(), [lambda: df.__setitem__("a", 2.0)]
+
+    def change() -> None:
+        df["a"] = 2.0
+
+    return lambda x: x * df["a"].to_numpy(), [change]
 
 
 def a_rate_that_changes_before_each_call() -> Case:
