@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tapemagic.drawing.dot import dot, estimate
+from tapemagic.drawing.dot import Extents, dot, estimate
 from tapemagic.drawing.inserts import Inserts
 from tapemagic.drawing.picture import UNIT
 from tapemagic.drawing.report_style import Style, ground_of
@@ -25,7 +25,13 @@ class GraphPicture:
     def dot(self) -> str:
         """The graph as DOT source."""
         with significant_digits(self.style.digits):
-            return dot(self.findings.graph, self.findings.lines, self._inserts)
+            return dot(self.findings.graph, self.findings.lines, self._inserts, self._extents)
+
+    @cached_property
+    def _extents(self) -> Extents:
+        """The estimated size of the drawing."""
+        with significant_digits(self.style.digits):
+            return estimate(self.findings.graph, self._inserts)
 
     @cached_property
     def _inserts(self) -> Inserts:
@@ -37,8 +43,7 @@ class GraphPicture:
     def drawing(self) -> Drawing:
         """The drawing of the graph, or the reason why it can't be drawn."""
         drawing = draw(self.dot, self._inserts.by_number, self.style.engine)
-        with significant_digits(self.style.digits):
-            width = estimate(self.findings.graph, self._inserts).width * UNIT * PIXELS
+        width = self._extents.width * UNIT * PIXELS
         # The style of a stored report must not depend on the version of Graphviz, so the width is estimated.
         is_wide = width * LEAST > ROOM
         return replace(drawing, ground=ground_of(self.style.theme), is_wide=is_wide)

@@ -36,7 +36,7 @@ PAINT = {
     "opacity",
 }
 LETTERS = {
-    "text-anchor", "font-family", "font-size", "font-weight", "font-style", "fill", "fill-opacity",
+    "text-anchor", "font-size", "font-weight", "font-style", "fill", "fill-opacity",
     "text-decoration",
 }  # fmt: skip
 STYLED = PAINT | LETTERS

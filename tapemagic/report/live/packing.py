@@ -27,8 +27,9 @@ def packed(data: Any) -> str:
 
 def compressed(text: str) -> str:
     """Text, compressed by zlib, in base64."""
-    # zlib, because browsers decompress it themselves (DecompressionStream).
-    return b64encode(zlib.compress(text.encode(), 9)).decode()
+    # zlib, because browsers decompress it themselves (DecompressionStream). Level 9 would take twice the time of the
+    # default for 1 to 2 % fewer bytes.
+    return b64encode(zlib.compress(text.encode())).decode()
 
 
 def unpacked(text: str) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from html import escape
+from typing import NamedTuple
 
 from tapemagic.drawing.elements import element
 from tapemagic.drawing.styles import BAD, NAME
@@ -17,8 +17,7 @@ MAX_WIDTH = 60
 """The width of the source in text; the values of a longer line are shown below it."""
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """The cells of a row as text, in which the value, or the source where the cell stopped, may be marked as bad."""
 
     number: str = ""
@@ -58,18 +57,18 @@ def rows_of(findings: Findings) -> list[Row]:
         if more:
             rows.append(Row(source=f"… {more:,} more lines"))
         source = _source(line)
-        cells = [
-            Row(
-                value=_value_text(value),
-                gradient=printable(value.gradient),
-                bad=not value.is_finite,
-            )
+        values = [
+            (_value_text(value), printable(value.gradient), not value.is_finite)
             for value in line.values
         ]
-        if not cells or len(source) > MAX_WIDTH:
-            cells.insert(0, Row())
-        first = replace(cells[0], number=str(line.number), source=source, stopped=line.stopped)
-        rows += [replace(row, line=line.number) for row in (first, *cells[1:])]
+        if not values or len(source) > MAX_WIDTH:
+            values.insert(0, ("", "", False))
+        value, gradient, bad = values[0]
+        rows.append(Row(str(line.number), source, value, gradient, line.stopped, bad, line.number))
+        rows += [
+            Row("", "", value, gradient, False, bad, line.number)
+            for value, gradient, bad in values[1:]
+        ]
     return rows
 
 

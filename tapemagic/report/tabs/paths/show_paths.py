@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tapemagic.drawing.elements import aligned, element, escape_text, listing
-from tapemagic.drawing.styles import QUIET, SMALL
+from tapemagic.drawing.styles import SMALL
 from tapemagic.explain.contributions import percentage
 from tapemagic.explain.formatting import printable
 from tapemagic.report.findings import Findings
@@ -140,9 +140,8 @@ def _path_text(source: str, path: GradientPath) -> str:
 def _path_html(source: str, path: GradientPath) -> str:
     """Return a path as HTML, in which the names of values stand out."""
     steps = (
-        f"{element('span', QUIET, escape_text(f'→ {step.operation} →'))} <code>{escape_text(step.result)}</code>"
-        if step.result
-        else element("span", QUIET, escape_text(f"→ {step.operation}"))
+        f"→ {escape_text(step.operation)}"
+        + f" → <code>{escape_text(step.result)}</code>" * bool(step.result)
         for step in path.steps
     )
     return " ".join([f"<code>{escape_text(source)}</code>", *steps])
