@@ -40,6 +40,16 @@ def test_a_product() -> None:
     ]
 
 
+def test_an_operation_that_reads_a_value_twice() -> None:
+    """Its paths are told apart by the input that they go through."""
+    [one] = found(lambda a: np.sin(a * a), 2.0).gradients
+
+    assert ["multiply (input 1)", "multiply (input 2)"] == [
+        path.steps[0].operation for path in one.paths
+    ]
+    assert {"sin"} == {path.steps[1].operation for path in one.paths}
+
+
 @pytest.mark.parametrize(
     "function",
     [

@@ -282,4 +282,7 @@ def _steps(
         result = target if k == len(edges) - 1 else subject.symbols.get(edge.result_id, "")
         if edge not in slopes:
             slopes[edge] = edge.slope
-        yield PathStep(edge.record.name, result, slopes[edge])
+        name, read = edge.record.name, edge.record.ids
+        # `x * x` has two paths from x, which differ only in the input that they go through.
+        position = f" (input {edge.position + 1})" if read.count(edge.source) > 1 else ""
+        yield PathStep(name + position, result, slopes[edge])

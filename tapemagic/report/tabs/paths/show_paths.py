@@ -141,10 +141,10 @@ def _path_html(source: str, path: GradientPath) -> str:
     """Return a path as HTML, in which the names of values stand out."""
     steps = (
         f"→ {escape_text(step.operation)}"
-        + f" → <code>{escape_text(step.result)}</code>" * bool(step.result)
+        + f" → <b>{escape_text(step.result)}</b>" * bool(step.result)
         for step in path.steps
     )
-    return " ".join([f"<code>{escape_text(source)}</code>", *steps])
+    return " ".join([f"<b>{escape_text(source)}</b>", *steps])
 
 
 def _more(paths: PathFindings) -> list[str]:
