@@ -1,4 +1,4 @@
-"""The lessons in notebooks/: their parts, their order, their links, and where each example of the seeds is."""
+"""The lessons in notebooks/: their parts, their order, their links, their length, and where the seeds' examples are."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 COURSE = Path(__file__).resolve().parents[1] / "notebooks"
 README = (COURSE / "README.md").read_text(encoding="utf-8")
 LESSONS = sorted(COURSE.glob("*.ipynb"))
 LINK = re.compile(r"(?<!!)\[[^][]*\]\(([^()\s]+)\)")
-MARK = re.compile(r"\[seed (\d)\]\(README\.md#the-seeds\)", re.IGNORECASE)
 SEEDS = range(1, 6)
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 
 each_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 
@@ -40,21 +41,37 @@ def anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def rows() -> list[tuple[int, str, str]]:
-    """The seed, the notebook and the cell of each example in the table of the README."""
-    found = re.findall(r"^\| (\d) \| .+ \| ([\w-]+) \| ([\w-]+) \|$", README, re.MULTILINE)
-    return [(int(seed), notebook, cell) for seed, notebook, cell in found]
+def rows() -> list[tuple[int, str, str, str]]:
+    """The seed, the example, the notebook and the cell of each row in the table of the README."""
+    found = re.findall(r"^\| (\d) \| (.+) \| ([\w-]+) \| ([\w-]+) \|$", README, re.MULTILINE)
+    return [(int(seed), example, notebook, cell) for seed, example, notebook, cell in found]
 
 
-def marked(notebook: str) -> dict[str, set[int]]:
-    """The seeds that the text of a cell names, or for a cell of code the text above it."""
-    named: dict[str, set[int]] = {}
-    above: set[int] = set()
-    for cell in cells_of(COURSE / f"{notebook}.ipynb"):
+def numbers(text: str) -> list[float]:
+    """The numbers in a text that are not parts of words."""
+    return [float(number) for number in re.findall(rf"(?<![\w.]){NUMBER.pattern}(?!\w)", text)]
+
+
+def output_of(cell: Any) -> str:
+    """The text that a cell of code shows."""
+    shown = [
+        output.get("text", output.get("data", {}).get("text/plain", "")) for output in cell.outputs
+    ]
+    return "\n".join("".join(text) for text in shown)
+
+
+def minutes_to_read(path: Path) -> float:
+    """The time it takes to read a lesson aloud, to its exercises: 130 words a minute, four seconds a line of code."""
+    words = lines = 0
+    for cell in cells_of(path):
+        if cell.source.startswith("## Exercises"):
+            break
         if cell.cell_type == "markdown":
-            above = {int(seed) for seed in MARK.findall(cell.source)}
-        named[cell.id] = above
-    return named
+            words += len(re.sub(r"!?\[!\[.*\)|\]\([^)]*\)", "", cell.source).split())
+        else:
+            code = filter(None, cell.source.splitlines())
+            lines += sum(not line.startswith(("import ", "from ", "%load_ext")) for line in code)
+    return words / 130 + lines * 4 / 60
 
 
 def listed() -> list[str]:
@@ -126,9 +143,18 @@ def test_the_order_of_the_lessons() -> None:
         assert LINK.findall(cells_of(path)[-1].source)[0] == following, path.name
 
 
+def test_five_minutes_are_five() -> None:
+    """The first lesson promises five minutes in its title and in the README, and takes them."""
+    [minutes] = re.findall(r"^\| \[01 .+ \| (\d+) \|$", README, re.MULTILINE)
+
+    assert cells_of(LESSONS[0])[0].source.startswith("# tapemagic in five minutes\n")
+    assert minutes == "5"
+    assert 4 < minutes_to_read(LESSONS[0]) <= 5
+
+
 def test_every_seed_has_examples() -> None:
-    """The table of examples is there."""
-    assert set(SEEDS) == {seed for seed, _, _ in rows()}
+    """The table of examples is there, and each row is there once."""
+    assert set(SEEDS) == {seed for seed, *_ in rows()}
     assert (
         len(rows())
         == len(set(rows()))
@@ -138,18 +164,17 @@ def test_every_seed_has_examples() -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_examples_of_a_seed(seed: int) -> None:
-    """The cell of each example is there, and its text names the seed."""
-    for _, notebook, cell in (row for row in rows() if row[0] == seed):
-        assert seed in marked(notebook)[cell], (notebook, cell)
+    """The cell of each example is there, and shows the numbers that its row names."""
+    for _, example, notebook, name in (row for row in rows() if row[0] == seed):
+        [cell] = [cell for cell in cells_of(COURSE / f"{notebook}.ipynb") if cell.id == name]
+        if ": " in example:
+            # Reports round to six digits.
+            shown, named = numbers(output_of(cell)), numbers(example.rpartition(": ")[2])
+            missing = [each for each in named if not np.isclose(each, shown, rtol=1e-5).any()]
+            assert [] == missing, (notebook, name, example)
 
 
 @each_lesson
-def test_what_names_a_seed_is_in_the_table(path: Path) -> None:
-    """Each text that names a seed belongs to a row: itself, or the cell of code below it."""
-    cells = cells_of(path)
-    for k, cell in enumerate(cells):
-        if cell.cell_type == "markdown":
-            below = cells[k + 1].id if k + 1 < len(cells) else ""
-            for seed in map(int, MARK.findall(cell.source)):
-                places = {(seed, path.stem, cell.id), (seed, path.stem, below)}
-                assert places & set(rows()), (path.name, cell.id, seed)
+def test_no_text_names_a_seed(path: Path) -> None:
+    """Where an example comes from is in the table of the README, and does not disturb the lesson."""
+    assert not [text for text in texts_of(path) if re.search(r"\[seed \d", text, re.IGNORECASE)]
