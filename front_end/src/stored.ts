@@ -10,8 +10,9 @@ export const VIEW = "application/vnd.jupyter.widget-view+json";
 /** As tapemagic/report/live/notebook_data.py. */
 export const VERSION = 1;
 
-/** In milliseconds: how long a widget has to come alive before the stored report is drawn, and between two looks. */
-const PATIENCE = 250;
+/** In milliseconds: how long ipywidgets and then the widget may take before the stored report is drawn. */
+const [PATIENCE, LOADING] = [250, 1500];
+/** In milliseconds: between two looks for ipywidgets. */
 const [SOON, SELDOM] = [150, 2000];
 
 const AGAIN = "Run the cell again to see it.";
@@ -116,12 +117,9 @@ export function rendererClass(Base: PanelClass, all: Registry, css: string): new
     private reset(): void {
       clearTimeout(this.timer);
       this.watch.disconnect();
-      this.close();
-      this.close = () => undefined;
+      this.erase();
       this.widget?.dispose();
-      this.fallback?.dispose();
-      this.stored?.remove();
-      this.widget = this.fallback = this.stored = null;
+      this.widget = null;
     }
 
     private start(): void {
@@ -157,7 +155,7 @@ export function rendererClass(Base: PanelClass, all: Registry, css: string): new
       this.watch.observe(inner.node, { childList: true });
       this.timer = setTimeout(() => {
         this.settle();
-      }, PATIENCE);
+      }, LOADING);
       await inner.renderModel(output).catch(() => undefined);
       this.settle();
     }
@@ -166,15 +164,22 @@ export function rendererClass(Base: PanelClass, all: Registry, css: string): new
     private settle(): void {
       const { widget } = this;
       if (!widget || widget.isDisposed) return;
-      const isAlive = widget.widgets.length > 0;
-      if (isAlive) widget.show();
-      else {
+      if (widget.widgets.length > 0) {
+        widget.show();
+        this.erase();
+      } else {
         widget.hide();
         void this.draw();
       }
-      if (this.stored) this.stored.hidden = isAlive;
-      if (isAlive) this.fallback?.hide();
-      else this.fallback?.show();
+    }
+
+    /** Remove what was drawn from the stored data. */
+    private erase(): void {
+      this.close();
+      this.close = () => undefined;
+      this.fallback?.dispose();
+      this.stored?.remove();
+      this.fallback = this.stored = null;
     }
 
     private async draw(): Promise<void> {
@@ -186,7 +191,10 @@ export function rendererClass(Base: PanelClass, all: Registry, css: string): new
         const model = await modelOf(output);
         if (this.stored !== place) return;
         addStyle(css);
-        this.close = await report.render({ model, el: place });
+        const close = await report.render({ model, el: place });
+        // it may have been erased meanwhile
+        if (this.stored === place) this.close = close;
+        else close();
       } catch (error) {
         if (this.stored === place) this.drawStatic(place, output, reasonOf(error));
       }
@@ -199,7 +207,6 @@ export function rendererClass(Base: PanelClass, all: Registry, css: string): new
       if (!kind) return;
       this.fallback = (registryOf(this) ?? all).createRenderer(kind);
       this.addWidget(this.fallback);
-      if (this.widget?.widgets.length) this.fallback.hide();
       void this.fallback.renderModel(output);
     }
   };

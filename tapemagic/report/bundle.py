@@ -26,7 +26,7 @@ from tapemagic.report.findings import Findings
 from tapemagic.report.latex import latex
 from tapemagic.report.live.answers import Answers
 from tapemagic.report.live.content import Content, content_of
-from tapemagic.report.live.front_end import STORED
+from tapemagic.report.live.front_end import LOADER
 from tapemagic.report.live.notebook_data import MIME, notebook_data
 from tapemagic.report.live.remarks import Remarks
 from tapemagic.report.live.saved_page import page, written
@@ -140,7 +140,7 @@ class TapeReport:
         from tapemagic.report.live.widget import ReportWidget, view
 
         if self._view is None:
-            room = room_beside([*beside, STORED])
+            room = room_beside([*beside, LOADER])
             moved = self._moved if self.on_move else None
             self._view = ReportWidget(content, self._answers, moved, room)
         return view(self._view)
