@@ -165,9 +165,10 @@ def type_of(value: Any) -> str:
 def _whole_numbers(q: Question) -> Reason | None:
     if q.source.dtype.kind not in "fc":
         real = as_real(q.source)
-        if isinstance(q.source, Variable):
+        watched = id_of(q.source) in q.snapshot.tracked
+        if isinstance(q.source, Variable) or not (watched or q.in_cell):
             real = f"tapemagic.Variable({real})"
-        elif not q.in_cell:
+        elif not q.in_cell:  # the program watches it already
             real = f"tapemagic.constant({real})"
         return Reason(
             "integer dtype",
