@@ -404,8 +404,12 @@ def _array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs
         return call(ufunc, inputs, kwargs)
     if method == "at":
         raise ImmutableError(
-            f"{public_name(ufunc)}.at writes in place, and a tensor is immutable: to add up at indices, "
-            "write tapemagic.scatter_add(values, index, shape)"
+            f"{public_name(ufunc)}.at writes in place, and a tensor is immutable: "
+            + (
+                "to add up at indices, write a + tapemagic.scatter_add(values, index, a.shape)"
+                if ufunc is np.add
+                else "compute a new tensor, with np.where(mask, new, a)"
+            )
         )
     return _call_method(ufunc, method, inputs, kwargs)
 
