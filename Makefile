@@ -75,8 +75,9 @@ format: dev-ready  ## format the code
 front-end:  ## types, lint and tests of front_end/; its build must equal the committed files
 	@tools/npm.sh run check
 
-build:  ## build tapemagic/report/live/static/ from front_end/
+build: dev-ready  ## build tapemagic/report/live/static/ and tapemagic/labextension/ from front_end/
 	@tools/npm.sh run build
+	@tools/setup_venv.sh dev
 
 doctest: dev-ready
 	$(PYTEST) -p no:nbval --doctest-modules tapemagic

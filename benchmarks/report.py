@@ -25,7 +25,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from tapemagic.report.bundle import TapeReport
-from tapemagic.report.live.front_end import STORED
+from tapemagic.report.live.front_end import CODE
 from tapemagic.report.tabs.graph import find_graph as graph
 from tapemagic.report.tabs.trace.find_trace import Trace
 from tapemagic.report.tabs.trace.steps import Steps, steps_of
@@ -244,7 +244,7 @@ def again(book: Notebook, runs: int = 50) -> None:
         print(f"a report of ten operations, run {count} times: {kept:.0f} kB")
     tracemalloc.stop()
     print(
-        f"its content: {len(report._view.content) / 1e3:.1f} kB, with {len(STORED) / 1e3:.1f} kB of front end"
+        f"its content: {len(report._view.content) / 1e3:.1f} kB; the front end of all: {len(CODE) / 1e3:.1f} kB"
     )
 
 

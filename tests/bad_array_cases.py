@@ -31,15 +31,33 @@ IN_PLACE = "writes into an array, which no tape can track, and tensors are immut
 KNOWINGLY = "but tensors hold numbers: convert it with .astype(float), or write x.numpy() if you need no gradient"
 OUT = "would write into an array, which no tape can track: omit 'out', and assign the result to a name"
 
-NUMPY: dict[str, Case] = {
+WRITING: dict[str, Case] = {
     "out": (lambda u: np.sin(u.c, out=u.a), ImmutableError, f"sin(..., out=...) {OUT}"),
-    "out by position": (lambda u: np.add(u.c, 1.0, u.a), ImmutableError, f"add(..., out=...) {OUT}"),
-    "a tensor as out": (lambda u: np.sin(u.a, out=u.c), ImmutableError, OUT),
+    "out by position": (
+        lambda u: np.add(u.c, 1.0, u.a),
+        ImmutableError,
+        f"add(..., out=...) {OUT}",
+    ),
     "out of a reduction": (lambda u: np.cumsum(u.w, out=u.a), ImmutableError, f"out=...) {OUT}"),
-    "out of a method": (lambda u: u.w.cumsum(out=u.a), ImmutableError, f"cumsum(..., out=...) {OUT}"),
+    "out of a method": (
+        lambda u: u.w.cumsum(out=u.a),
+        ImmutableError,
+        f"cumsum(..., out=...) {OUT}",
+    ),
     "out of a product": (lambda u: np.matmul(u.m, u.c, out=u.a), ImmutableError, OUT),
     "out of einsum": (lambda u: np.einsum("i->i", u.c, out=u.a), ImmutableError, OUT),
     "adding to an array in place": (lambda u: u.a.__iadd__(u.c), ImmutableError, OUT),
+    "ufunc.at of an array": (lambda u: np.add.at(u.a, 0, u.s), ImmutableError, "np.add.at writes"),
+    "copyto": (
+        lambda u: np.copyto(u.a, u.c),
+        ImmutableError,
+        f"np.copyto {IN_PLACE}bind the result",
+    ),
+}
+"""Calls that would write into arrays what a live tape tracks; without one, they write it."""
+
+NUMPY: dict[str, Case] = {
+    "a tensor as out": (lambda u: np.sin(u.a, out=u.c), ImmutableError, OUT),
     "where": (
         lambda u: np.sin(u.c, where=MASK),
         UnsupportedArgumentError,
@@ -50,11 +68,9 @@ NUMPY: dict[str, Case] = {
         ImmutableError,
         "np.add.at writes in place, and a tensor is immutable: to add up at indices, write",
     ),
-    "ufunc.at of an array": (lambda u: np.add.at(u.a, 0, u.s), ImmutableError, "np.add.at writes"),
     "put": (lambda u: np.put(u.c, 0, 1.0), ImmutableError, f"np.put {IN_PLACE}write np.where"),
     "place": (lambda u: np.place(u.c, MASK, 1.0), ImmutableError, f"np.place {IN_PLACE}"),
     "putmask": (lambda u: np.putmask(u.c, MASK, 1.0), ImmutableError, f"np.putmask {IN_PLACE}"),
-    "copyto": (lambda u: np.copyto(u.a, u.c), ImmutableError, f"np.copyto {IN_PLACE}bind the result"),
     "fill_diagonal": (
         lambda u: np.fill_diagonal(u.m, 0.0),
         ImmutableError,

@@ -747,7 +747,7 @@ TENSORS: Table = {
         "hashing": (
             lambda u: {u.c: 0.1},
             UnhashableError,
-            "a Tensor cannot be in a set, or a key of a dict, since == compares it element by element: use x.ref()",
+            "element by element: write tuple(x.tolist()) for its numbers, or x.ref() for this Tensor",
         ),
         "truth of several": (
             lambda u: bool(u.c),

@@ -16,6 +16,7 @@ from tests.bad_input_cases import CLOSED, LIVE, NOT_PERSISTENT, USED_UP, Case, T
 from tests.conformance.programs import raised_by
 
 EVERYWHERE: Table = {**bad_input_cases.CASES, **bad_array_cases.CASES}
+IN_BLOCKS: Table = {"writing": bad_array_cases.WRITING}
 
 ELSEWHERE = {
     "Function",
@@ -145,13 +146,13 @@ def test_after_the_block_of_a_persistent_tape(cases: Any) -> None:
     each(cases, check)
 
 
-@rows(EVERYWHERE, LIVE, NOT_PERSISTENT)
+@rows(EVERYWHERE, IN_BLOCKS, LIVE, NOT_PERSISTENT)
 def test_inside_the_block(cases: Any) -> None:
     """A tape that is recording goes on."""
     each(cases, lambda case: goes_on_inside_its_block(User(), case))
 
 
-@rows(EVERYWHERE, LIVE)
+@rows(EVERYWHERE, IN_BLOCKS, LIVE)
 def test_inside_the_block_of_a_persistent_tape(cases: Any) -> None:
     """The same for a persistent tape, which may be asked for gradients while it records."""
     each(cases, lambda case: goes_on_inside_its_block(User(persistent=True), case))

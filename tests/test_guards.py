@@ -116,8 +116,10 @@ def test_exact_numbers_are_refused(function: Any, number: Any) -> None:
 
 
 def test_statistics() -> None:
-    """Python's statistics of tensors name NumPy's."""
-    error = raised_by(lambda: statistics.mean([C, C]))
+    """Python's statistics of tensors that a tape tracks name NumPy's."""
+    with tm.GradientTape() as tape:
+        tape.watch(C)
+        error = raised_by(lambda: statistics.mean([C, C]))
 
     assert isinstance(error, UnsupportedArgumentError)
     assert "np.mean(np.stack([x, y]))" in str(error)

@@ -37,9 +37,11 @@ MATRIX = np.array([[1.0, 2.0], [3.0, 4.0]])
     ],
 )
 def test_out_is_refused(write: Any) -> None:
-    """out= is refused, and nothing is written."""
+    """out= is refused for what a tape tracks, and nothing is written."""
     x, a = tm.constant(MATRIX), np.zeros((2, 2))
-    error = raised_by(lambda: write(x, a))
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        error = raised_by(lambda: write(x, a))
 
     assert isinstance(error, ImmutableError)
     assert "out=..." in str(error)
@@ -48,14 +50,34 @@ def test_out_is_refused(write: Any) -> None:
     assert x.numpy().tolist() == MATRIX.tolist()
 
 
+@pytest.mark.parametrize("make", [tm.constant, tm.Variable])
 @pytest.mark.parametrize("name", ["iadd", "isub", "imul", "itruediv", "ipow", "imatmul"])
-def test_in_place_into_an_array(name: str) -> None:
-    """An array on the left of `+=` is not written into: the tape would lose the path."""
-    a = np.ones((2, 2))
-    error = raised_by(lambda: getattr(operator, name)(a, tm.constant(MATRIX)))
+def test_in_place_into_an_array(name: str, make: Any) -> None:
+    """An array on the left of `+=` is not written into where a tape would lose the path."""
+    a, x = np.ones((2, 2)), make(MATRIX)
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        error = raised_by(lambda: getattr(operator, name)(a, x))
 
     assert isinstance(error, ImmutableError)
     assert a.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+
+def test_in_place_reads_a_variable() -> None:
+    """A Variable that no tape has read so far is watched as it is read, so it is refused, too."""
+    a = np.ones(2)
+    with tm.GradientTape():
+        error = raised_by(lambda: operator.iadd(a, tm.Variable([1.0, 2.0])))
+
+    assert isinstance(error, ImmutableError)
+
+
+def test_a_tensor_as_out() -> None:
+    """Nothing is written into a tensor, watched or not."""
+    x = tm.constant(MATRIX)
+    for write in (lambda: np.sin(np.ones((2, 2)), out=x), lambda: np.add(x, 1.0, out=x)):
+        assert isinstance(raised_by(write), ImmutableError)
+    assert x.numpy().tolist() == MATRIX.tolist()
 
 
 @pytest.mark.parametrize(

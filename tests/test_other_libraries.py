@@ -274,7 +274,10 @@ def test_pandas_data_may_change_afterwards(pd: Any) -> None:
 
 def test_pandas_text_is_refused(pd: Any) -> None:
     """A Series of text is none of numbers."""
-    assert isinstance(raised_by(lambda: tm.constant(1.0) * pd.Series(["a"])), NotNumbersError)
+    x = tm.constant(1.0)
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        assert isinstance(raised_by(lambda: x * pd.Series(["a"])), NotNumbersError)
 
 
 def test_pandas_comparisons(pd: Any) -> None:

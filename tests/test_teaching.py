@@ -22,6 +22,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 TEACHING = ROOT / "docs" / "teaching"
 COURSE = TEACHING / "course"
+EXTENSION = re.compile(r"^tapemagic-[^/]*\.data/data/share/jupyter/labextensions/tapemagic/")
+"""The folder in a wheel whose files JupyterLab finds when they are installed."""
 
 pytestmark = [pytest.mark.kernel, pytest.mark.thorough]
 
@@ -82,9 +84,43 @@ def test_the_wheel_is_complete(wheel: Path) -> None:
     files = (path for path in (ROOT / "tapemagic").rglob("*") if path.is_file())
     own = {path.relative_to(ROOT).as_posix() for path in files if path.suffix != ".pyc"}
     with zipfile.ZipFile(wheel) as archive:
-        packed = {name for name in archive.namelist() if ".dist-info/" not in name}
+        packed = {
+            EXTENSION.sub("tapemagic/labextension/", name)
+            for name in archive.namelist()
+            if ".dist-info/" not in name
+        }
 
     assert own == packed
+
+
+def test_the_wheel_brings_the_extension_of_jupyterlab(environment: Path, tmp_path: Path) -> None:
+    """JupyterLab in the environment of the wheel lists it as whole and enabled, with the version of the package."""
+    # As `jupyter labextension list`, of which only the log has the versions.
+    code = (
+        "import subprocess, sys; subprocess.run([sys.executable, '-m', 'jupyterlab.labextensions', 'list'], "
+        "stderr=subprocess.STDOUT, check=True)"
+    )
+    listed = run(environment, "-c", code, cwd=tmp_path)
+
+    version = run(
+        environment, "-c", "import tapemagic; print(tapemagic.__version__)", cwd=tmp_path
+    ).strip()
+    [line] = re.findall(r"^ *tapemagic .*$", re.sub(r"\x1b\[\d*m", "", listed), re.MULTILINE)
+    assert [f"v{version}", "enabled", "OK"] == line.split()[1:4], listed
+
+
+def test_the_installed_extension_is_that_of_the_checkout() -> None:
+    """An editable installation holds a copy, which `make build` and the set-up of the environment renew."""
+    installed = Path(sysconfig.get_path("data"), "share/jupyter/labextensions/tapemagic")
+    source = ROOT / "tapemagic" / "labextension"
+    if not source.is_dir() or not installed.is_dir():
+        pytest.skip("there are no two copies to compare")
+
+    def contents(folder: Path) -> dict[str, bytes]:
+        files = (path for path in folder.rglob("*") if path.is_file())
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+
+    assert contents(source) == contents(installed), "tools/setup_venv.sh dev copies it"
 
 
 def test_the_course_passes_plain_nbval(wheel: Path, environment: Path, tmp_path: Path) -> None:

@@ -21,7 +21,13 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 VOLATILE = frozenset({"ExecuteTime", "collapsed", "execution", "scrolled", "trusted"})
-WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+NOT_STORED = (
+    # Without the state of the widget, a reopened notebook would show an error instead of it.
+    "application/vnd.jupyter.widget-view+json",
+    # 4 to 10 kB of each report, which change as a whole. JupyterLab draws them only if it trusts the notebook, which
+    # it does after running it.
+    "application/vnd.tapemagic.report+json",
+)
 DATA_URI = re.compile(r"base64,[A-Za-z0-9+/=]+")
 ABSOLUTE_PATH = re.compile(
     r"(?<![\w./])/(?:Users|home|mnt|opt|private|root|srv|tmp|usr|var)/\w[^\s\"']*|\b[A-Z]:\\\w+"
@@ -45,15 +51,15 @@ def execute(path: Path) -> Any:
 
 
 def clean(notebook: Any) -> Any:
-    """Remove the metadata of this run and the views of widgets from a notebook, in place."""
+    """Remove the metadata of this run and what only JupyterLab shows from a notebook, in place."""
     notebook.metadata = nbformat.from_dict(METADATA)
     for cell in notebook.cells:
         for key in VOLATILE & cell.metadata.keys():
             del cell.metadata[key]
         for output in cell.get("outputs", []):
             for part in ("data", "metadata"):
-                # Without the state of the widget, a reopened notebook would show an error instead of it.
-                output.get(part, {}).pop(WIDGET_VIEW, None)
+                for kind in NOT_STORED:
+                    output.get(part, {}).pop(kind, None)
     return notebook
 
 
@@ -61,7 +67,7 @@ def complaints(notebook: Any) -> list[str]:
     """List the reasons why a notebook can't be committed."""
     reasons = []
     if notebook != clean(copy.deepcopy(notebook)):
-        reasons.append("it has widget state or metadata of one run")
+        reasons.append("it has widgets, data for JupyterLab, or metadata of one run")
     cells = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
     if [cell.execution_count for cell in cells] != list(range(1, len(cells) + 1)):
         reasons.append("it was not executed from top to bottom")

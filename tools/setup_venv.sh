@@ -28,7 +28,17 @@ find_python() {
     return 1
 }
 
+# An editable installation copies the extension of JupyterLab, which goes stale when front_end/ is built again.
+copy_extension() {
+    local target=$venv/share/jupyter/labextensions/tapemagic
+    if [ -d "$target" ] && ! diff -rq tapemagic/labextension "$target" >/dev/null; then
+        rm -r "$target"
+        cp -r tapemagic/labextension "$target"
+    fi
+}
+
 if done_before "$extra" || { [ "$extra" = course ] && done_before dev; }; then
+    copy_extension
     exit
 fi
 
@@ -45,4 +55,5 @@ if [ "$lowest" ]; then
     constraints=(--constraint "$venv/lowest.txt")
 fi
 "$venv/bin/python" -m pip install --quiet "${constraints[@]}" --editable ".[$extra]"
+copy_extension
 touch "$venv/.has-$extra"

@@ -36,7 +36,7 @@ export function questionsOf(stage: Stage): Questions {
   const packed = async (question: string, silent: (words: string) => void): Promise<string> => {
     const known = model.get("answers")[question];
     if (known !== undefined) return known;
-    if (!stage.content.live) throw Error(SAVED);
+    if (!stage.content.live) throw Error(model.instead ?? SAVED);
     return new Promise((resolve) => {
       const timer = setTimeout(silent, PATIENCE, SILENT);
       if (!waiting.size) model.on("change:answers", listen);

@@ -22,7 +22,11 @@ interface Part {
 /** A row of controls, one for each name; one message at a time, of which the newest wins. */
 export function whatIf(stage: Stage): HTMLElement {
   const { controls, live } = stage.content;
-  const words = h("span", { role: "status" }, live ? "" : "needs the notebook");
+  const words = h(
+    "span",
+    { role: "status" },
+    live ? "" : stage.model.instead ? "run the cell again to move them" : "needs the notebook",
+  );
   const entries = new Map<string, number[]>();
   /** What the reader put in the place of what the program says. */
   let moved: Record<string, number[]> = {};

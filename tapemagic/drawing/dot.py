@@ -455,8 +455,7 @@ def value_label(value: Value, down: bool, gradient: bool, insert: Insert | None 
     """Return the label of a value: name and role, number or range, picture, and gradient."""
     parts = list(map(escape, fields(value, gradient)))
     if insert is not None:
-        shows_gradient = gradient and value.role != "constant"
-        parts.insert(len(parts) - shows_gradient, insert.marker)
+        parts.insert(len(parts) - shows_gradient(value, gradient), insert.marker)
     # The fields of a record run along the ranks; braces turn them, so they are always stacked.
     label = " | ".join(parts)
     return f"{{{label}}}" if down else label
@@ -471,9 +470,14 @@ def fields(value: Value, gradient: bool) -> list[str]:
         shown = [f"{name} = {value.text}"]
     else:
         shown.append(shortened(value.text))
-    if gradient and value.role != "constant":
-        shown.append(GRADIENT_LINE + shortened(str(value.gradient)))
+    if shows_gradient(value, gradient):
+        shown.append(GRADIENT_LINE + shortened(str(value.shown_gradient)))
     return shown
+
+
+def shows_gradient(value: Value, gradient: bool) -> bool:
+    """Return True if the box of a value has a line for its gradient, in a graph with gradients if `gradient`."""
+    return gradient and value.role != "constant" and value.shown_gradient != ""
 
 
 def shortened(text: str) -> str:

@@ -108,6 +108,8 @@ def captions(carried: LoopVariable) -> list[str]:
 
 def first_and_last(series: Series) -> str:
     """Return the first and last number of a series."""
+    if len(series.values) == 1:
+        return format_number(series.values[0])
     return f"{format_number(series.values[0])} … {format_number(series.values[-1])}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -41,12 +42,19 @@ class Style:
       background.
     - `engine`: {'auto', 'dot', 'pygraphviz', 'none'}. The program that draws the graph.
     - `digits`: The significant digits of numbers.
+    - `widgets`: Whether a notebook shows it as a widget, unless `switched_off`.
     """
 
     first_tab: str = DEFAULT_FIRST
     theme: Theme = "auto"
     engine: Engine = "auto"
     digits: int = DIGITS
+    widgets: bool = True
+
+
+def switched_off() -> bool:
+    """Return True if the environment variable TAPEMAGIC_WIDGETS says that no report is a widget."""
+    return os.environ.get("TAPEMAGIC_WIDGETS", "").strip().lower() in {"0", "false", "no", "off"}
 
 
 def themed_page(content: str, theme: Theme) -> str:

@@ -136,7 +136,7 @@ def tensors(
     for leaf in flat:
         if not isinstance(leaf, Traced):
             raise error(
-                f"{role} must be a Tensor or a Variable, not {describe(leaf)}.{tensor_advice(leaf)}"
+                f"{role} must be a Tensor or a Variable, not {describe(leaf)}.{tensor_advice(leaf, role)}"
             )
     return flat
 

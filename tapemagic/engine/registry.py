@@ -127,8 +127,8 @@ class Operation:
                         f"{self.name}() has no argument {name!r}: it takes {', '.join(self.names())}"
                     )
                 raise UnsupportedArgumentError(
-                    f"{self.name}(..., {name}={value!r}) has no derivative here: omit {name!r}, or, if you "
-                    f"need no gradient, write {self.name}(x.numpy(), {name}=...)"
+                    f"{self.name}(..., {name}={value!r}) has no derivative here. It has one without {name!r}, which "
+                    f"may change the result. If you need no gradient, write {self.name}(x.numpy(), {name}=...)"
                 )
         return {name: value for name, value in params.items() if name in self.accepts}
 

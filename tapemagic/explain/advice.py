@@ -4,18 +4,34 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tapemagic.engine.events import Event, Place
-from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.explain.formatting import SHOWN, format_entries, format_line
 from tapemagic.explain.program_text import on_line, text_of
 
 STACKING = {"stack", "concatenate", "hstack", "vstack", "column_stack", "dstack", "block"}
 """NumPy functions that track the tensors in a list."""
+
+OF_LISTS = {
+    "convolve",
+    "correlate",
+    "cross",
+    "dot",
+    "inner",
+    "interp",
+    "kron",
+    "matmul",
+    "outer",
+    "polyval",
+    "vdot",
+}
+"""NumPy functions that compute with every argument, which may be lists."""
 
 ARRAYS = {"array", "asarray", "asanyarray", "constant", "convert_to_tensor"}
 NUMBERS = ("float", "fsum", "math", "cmath")
@@ -33,8 +49,9 @@ KEEP_TENSOR = {
 CONVERSIONS = {
     "math cmath": "Write NumPy's functions instead of those in math: np.sin(x), not math.sin(x)",
     "[]=": "Collect the parts in a list, and build one tensor from them at the end with np.stack(parts)",
-    "rng random normal uniform": "Draw plain numbers, and then compute with the tensor: mu + sigma * "
-    "rng.normal(size=3)",
+    "uniform": "Draw plain numbers, and then compute with the tensor: low + (high - low) * rng.uniform(size=3)",
+    "exponential": "Draw plain numbers, and then compute with the tensor: scale * rng.exponential(size=3)",
+    "rng random normal": "Draw plain numbers, and then compute with the tensor: mu + sigma * rng.normal(size=3)",
     "full arange linspace full_like": "Compute with the tensor: x * np.ones(3) or x * np.arange(3)",
     "poly1d polyval polyadd polysub polymul polydiv polyder polyint roots": "To NumPy's functions, an np.poly1d "
     "is a plain array. Call it: p(x), or pass p.coeffs to the functions",
@@ -45,7 +62,7 @@ CONVERSIONS = {
 MATH_REPLACEMENTS = {
     "erf": "tapemagic.erf",
     "erfc": "tapemagic.erfc",
-    "fsum": "np.sum",
+    "fsum": "sum",
     "gamma": "scipy.special.gamma",
     "lgamma": "scipy.special.gammaln",
     "pow": "np.power",
@@ -121,7 +138,8 @@ def _agent(event: Event, namespace: Mapping[str, Any]) -> str:
         return function
     calls = _calls(event.place)
     if what in KEEP_TENSOR and what.removesuffix("()").split(".")[-1] not in calls:
-        what = NUMPY if calls.isdisjoint(NUMBERS) and list_replacement(event.place) else what
+        listed_ = calls.isdisjoint(NUMBERS) and list_replacement(event.place, namespace)
+        what = NUMPY if listed_ else what
     if what == "np.asarray" and "asarray" not in calls:
         what = NUMPY
     return what.partition(" to ")[0]
@@ -135,10 +153,7 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
     what = str(event.what)
     library = event.place.library if event.place else ""
     if library == "scipy":
-        if any("linalg" in ast.unparse(statement) for statement in on_line(*text_of(event.place))):
-            return "Write the function of the same name from np.linalg"
-        ufuncs = "A tape tracks NumPy's functions and SciPy's ufuncs, such as scipy.special.erf"
-        return _first(SCIPY_REPLACEMENTS, _calls(event.place)) or ufuncs
+        return _scipy_replacement(_calls(event.place), namespace)
     if what in COMPUTING:
         return "Compute with the lazy tensor itself, and call .compute() on the final results"
     if what.startswith("model."):
@@ -157,11 +172,33 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
         function = what.removeprefix("np.").split(".")[0]
         extreme = function in COMPARISONS and _extreme_replacement(event.place, namespace)
         return extreme or _first(SMOOTH, {function}) or USE_SMOOTH
+    calls = _calls(event.place)
+    if any(isinstance(namespace.get(name), np.vectorize) for name in calls):
+        calls.add("vectorize")
     if what not in KEEP_TENSOR:
+        if "cmath" in calls:
+            return "Write NumPy's function of the same name, with a complex tensor: np.sqrt(x + 0j)"
         return f"Remove {what}" if what.startswith(".") else "Compute with the tensor itself"
     by_math = what == "float()" and math_replacement(event.place, namespace)
-    by_line = by_math or _first(CONVERSIONS, _calls(event.place))
-    return by_line or list_replacement(event.place) or KEEP_TENSOR[what]
+    # A polynomial of a list needs a tensor of coefficients before anything else.
+    by_list = list_replacement(event.place, namespace)
+    by_line = _first(CONVERSIONS, calls)
+    return by_math or ("poly1d" in calls and by_list) or by_line or by_list or KEEP_TENSOR[what]
+
+
+def _scipy_replacement(calls: set[str], namespace: Mapping[str, Any]) -> str:
+    """Return the advice to replace the functions of SciPy that a line calls."""
+    in_linalg = any("linalg" in name or "linalg" in _module(namespace.get(name)) for name in calls)
+    if in_linalg and not calls.isdisjoint(vars(np.linalg)):
+        return "Write the function of the same name from np.linalg"
+    ufuncs = "A tape tracks NumPy's functions and SciPy's ufuncs, such as scipy.special.erf"
+    return _first(SCIPY_REPLACEMENTS, calls) or ufuncs
+
+
+def _module(value: Any) -> str:
+    """Return the name of a module, or of the module that defines a function."""
+    name = getattr(value, "__name__" if isinstance(value, ModuleType) else "__module__", "")
+    return name if isinstance(name, str) else ""
 
 
 def _first(advice: Mapping[str, str], names: set[str]) -> str:
@@ -201,8 +238,12 @@ def _calls(place: Place | None) -> set[str]:
     return names
 
 
-def list_replacement(place: Place | None) -> str:
-    """Return the call to write instead of one that converts a list of tensors to a plain array, or ''."""
+def list_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
+    """Return the call to write instead of one that converts a list of tensors to a plain array, or ''.
+
+    - `namespace`: The values of names on the line: `rows` may be a list of lists.
+    """
+    lists = ListAdvice(place, namespace)
     for node in _nodes(place):
         match node:
             case ast.Subscript(ast.Attribute(_, "r_" | "c_") as joined, joint):
@@ -211,19 +252,127 @@ def list_replacement(place: Place | None) -> str:
                 if not any(isinstance(part, ast.Slice) for part in items.elts):
                     return _replace(node, f"np.{join}({_as_list(items)})")
                 return f"Build one tensor from the parts with np.{join}"
-            case ast.Call(function, [first, *more]) if _is_list(place, first):
+            case ast.Call(function, arguments):
                 name = ast.unparse(function)
                 package, last = name.partition(".")[0], name.rpartition(".")[2]
                 # Only these packages are known to convert a list; other functions may take lists of tensors.
-                if last in STACKING or package not in {"np", "numpy", "tm", "tapemagic"}:
+                known = package in {"np", "numpy", "tm", "tapemagic"} and ".random." not in name
+                if last in STACKING or not known or isinstance(function, ast.Call):
                     continue
-                parts: Iterable[ast.expr] = getattr(first, "elts", ())
-                nested = any(isinstance(part, ast.List | ast.Tuple) for part in parts)
-                stacked = f"{'np.block' if nested else 'np.stack'}({_as_list(first)})"
-                words = map(ast.unparse, (*more, *node.keywords))
-                call = f"{name}({', '.join([stacked, *words])})"
-                return _replace(node, stacked if last in ARRAYS else call)
+                if call := lists.instead(node, name, last, arguments):
+                    return _replace(node, call)
     return ""
+
+
+class ListAdvice(NamedTuple):
+    """Writes the calls that build a tensor from lists of tensors on a line."""
+
+    place: Place | None
+    namespace: Mapping[str, Any]
+
+    def instead(self, node: ast.Call, name: str, last: str, arguments: Sequence[ast.expr]) -> str:
+        """Return the call with each list of tensors among its arguments stacked, or '' if it has none."""
+        match arguments:
+            case [ast.GeneratorExp(element, loops), *_] if last == "fromiter":
+                return self.stacked(ast.ListComp(element, loops))
+        # Of all others, only the first argument is a list of numbers, and not a shape or a list of axes.
+        places = range(len(arguments)) if last in OF_LISTS else range(min(len(arguments), 1))
+        lists = {k for k in places if self._depth(arguments[k]) and not _is_constant(arguments[k])}
+        if not lists:
+            return ""
+        texts = [
+            self.stacked(part) if k in lists else ast.unparse(part)
+            for k, part in enumerate(arguments)
+        ]
+        if last not in ARRAYS:
+            return f"{name}({', '.join([*texts, *map(ast.unparse, node.keywords)])})"
+        dtypes = [word.value for word in node.keywords if word.arg == "dtype"]
+        text = ast.unparse(dtypes[0]) if dtypes else ""
+        return texts[0] if text in {"", "float", "np.float64"} else f"{texts[0]}.astype({text})"
+
+    def stacked(self, node: ast.expr) -> str:
+        """Write the call of np.stack that builds a tensor from a list, and one for each list in it."""
+        if isinstance(node, ast.List | ast.Tuple):
+            nested = [bool(self._depth(part)) for part in node.elts]
+            # np.block puts numbers into rows and columns, but joins arrays.
+            if all(nested) and all(map(self._is_number, ast.walk(node))):
+                return f"np.block({ast.unparse(_lists(node))})"
+            parts = (
+                self.stacked(part) if is_list else ast.unparse(part)
+                for part, is_list in zip(node.elts, nested, strict=True)
+            )
+            return f"np.stack([{', '.join(parts)}])"
+        if isinstance(node, ast.ListComp) and self._depth(node.elt):
+            loops = "".join(f" {ast.unparse(loop).strip()}" for loop in node.generators)
+            return f"np.stack([{self.stacked(node.elt)}{loops}])"
+        text = ast.unparse(node)
+        if self._depth(node) < 2:
+            return f"np.stack({text})"
+        return f"np.stack([np.stack(row) for row in {text}])"
+
+    def _depth(self, node: ast.expr) -> int:
+        """Return how deep the lists are that an expression consists of, 0 if it isn't known to be a list."""
+        match node:
+            case ast.List(parts) | ast.Tuple(parts):
+                return 1 + max(map(self._depth, parts), default=0)
+            case ast.ListComp(element):
+                return 1 + self._depth(element)
+            case ast.Call(ast.Name("list" | "tuple")):
+                return 1
+            case ast.Name(name):
+                return _depth_of(self.namespace.get(name)) or self._depth_in_program(name)
+        return 0
+
+    def _depth_in_program(self, name: str) -> int:
+        """Return how deep the lists are that the program binds to a name, or appends to it."""
+        depths = [0]
+        for node in ast.walk(text_of(self.place)[0]):
+            match node:
+                case ast.Call(ast.Attribute(ast.Name(owner), "append"), [part]) if owner == name:
+                    depths.append(1 + self._display_depth(part))
+                case ast.Assign([ast.Name(owner)], value) if owner == name:
+                    depths.append(self._display_depth(value))
+        return max(depths)
+
+    def _display_depth(self, node: ast.expr) -> int:
+        # A name could refer to itself, as in rows = rows, and its depth would need the depth of itself.
+        return 0 if isinstance(node, ast.Name) else self._depth(node)
+
+    def _is_number(self, node: ast.AST) -> bool:
+        """Return False for a name whose value isn't known, or isn't a single number or a list display."""
+        if isinstance(node, ast.ListComp | ast.Starred):
+            return False
+        if not isinstance(node, ast.Name):
+            return True
+        value = self.namespace.get(node.id)
+        return callable(value) or isinstance(value, ModuleType) or _shape_of(value) == ()
+
+
+def _depth_of(value: Any) -> int:
+    """Return how deep the lists in a value are, by the first item of each, 0 if it isn't a list."""
+    # Exact types only: a subclass may override __getitem__.
+    if type(value) not in (list, tuple):
+        return 0
+    return 1 + (_depth_of(value[0]) if value else 0)
+
+
+def _shape_of(value: Any) -> tuple[int, ...] | None:
+    """Return the shape of a number or an array, or None for other values."""
+    if isinstance(value, Traced | np.ndarray | np.generic):
+        return tuple(unwrap(value).shape) if isinstance(value, Traced) else value.shape
+    return () if isinstance(value, int | float | complex) else None
+
+
+def _is_constant(node: ast.expr) -> bool:
+    """Return True if a list contains only literal numbers."""
+    return not any(isinstance(part, ast.Name) for part in ast.walk(node))
+
+
+def _lists(node: ast.expr) -> ast.expr:
+    """Replace tuples by lists, because np.block accepts only lists."""
+    if isinstance(node, ast.List | ast.Tuple):
+        return ast.List([_lists(part) for part in node.elts])
+    return node
 
 
 def _extreme_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
@@ -270,6 +419,13 @@ def math_function(node: ast.expr, namespace: Mapping[str, Any]) -> str:
 def math_instead(node: ast.Call, function: str) -> str:
     """Return the advice to call a NumPy function instead of one from the module math."""
     name = function.removeprefix("math.")
+    match name, [ast.unparse(part) for part in node.args]:
+        case "log", [x, base]:
+            return f"Write np.log({x}) / np.log({base})"
+        case "dist", [p, q]:
+            if all(isinstance(part, ast.List | ast.Tuple) for part in node.args):
+                p, q = f"np.stack({_as_list(node.args[0])})", f"np.stack({_as_list(node.args[1])})"
+            return f"Write np.linalg.norm({p} - {q})"
     own = vars(np).get(name)
     # math.log(x, 2) takes a base, np.log doesn't: a function of the same name must take as many arguments.
     fits = own.nin == len(node.args) if isinstance(own, np.ufunc) else callable(own)
@@ -285,7 +441,9 @@ def math_instead(node: ast.Call, function: str) -> str:
 def _replace(node: ast.AST, text: str) -> str:
     """Return the advice to replace one expression by another, written out if both are short."""
     old = ast.unparse(node)
-    if len(old) + len(text) > MAX_REPLACEMENT:
+    if len(old) + len(text) > MAX_REPLACEMENT >= len(text):
+        old = f"{old.partition('(')[0]}(...)"
+    elif len(text) > MAX_REPLACEMENT:
         call = text.partition("np.stack(")[1] or text.partition("(")[0]
         return f"Build one tensor from the list first, with {call}...)"
     return f"Write {text} instead of {old}"
@@ -293,19 +451,6 @@ def _replace(node: ast.AST, text: str) -> str:
 
 def _as_list(node: ast.expr) -> str:
     return ast.unparse(ast.List(node.elts) if isinstance(node, ast.Tuple) else node)
-
-
-def _is_list(place: Place | None, argument: ast.expr) -> bool:
-    """Return True if an argument is a list, or a name that the program binds or appends to as a list."""
-    if not isinstance(argument, ast.Name):
-        return isinstance(argument, ast.List | ast.Tuple | ast.ListComp)
-    for node in ast.walk(text_of(place)[0]):
-        match node:
-            case ast.Call(ast.Attribute(ast.Name(owner), "append")) | ast.Assign(
-                [ast.Name(owner)], ast.List() | ast.ListComp()
-            ) if owner == argument.id:
-                return True
-    return False
 
 
 def at(event: Event) -> str:

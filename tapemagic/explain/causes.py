@@ -29,8 +29,9 @@ from tapemagic.explain.path_causes import (
     target_apart,
     watched_late,
 )
-from tapemagic.explain.program_text import expression_of, replaced_variable
+from tapemagic.explain.program_text import expression_of
 from tapemagic.explain.query import Question, Reason, branch_note, dependency_note, with_pause_note
+from tapemagic.explain.reassignment import reassignment
 
 CHOOSING = {
     "np.greater", "np.greater_equal", "np.less", "np.less_equal", "np.equal", "np.not_equal", "bool()"
@@ -76,6 +77,12 @@ def _source_no_tensor(q: Question) -> Reason | None:
     if isinstance(q.source, Traced):
         return None
     type_name = type_of(q.source)
+    if (change := reassignment(q)) and change.was_variable:
+        return Reason(
+            REASSIGNED,
+            f"{q.source_name} is {with_article(type_name)}, and not a Variable anymore: {change.line} replaced it. "
+            f"Write {change.instead} instead.",
+        )
     if any(i in q.snapshot.leaves for i, _ in q.bindings):
         return Reason(
             REASSIGNED,
@@ -158,9 +165,10 @@ def type_of(value: Any) -> str:
 def _whole_numbers(q: Question) -> Reason | None:
     if q.source.dtype.kind not in "fc":
         real = as_real(q.source)
-        if isinstance(q.source, Variable):
+        watched = id_of(q.source) in q.snapshot.tracked
+        if isinstance(q.source, Variable) or not (watched or q.in_cell):
             real = f"tapemagic.Variable({real})"
-        elif not q.in_cell:
+        elif not q.in_cell:  # the program watches it already
             real = f"tapemagic.constant({real})"
         return Reason(
             "integer dtype",
@@ -190,11 +198,13 @@ def _rebound(q: Question) -> Reason | None:
         return None
     lines = [line for i, line in q.bindings if i == id_of(q.source)]
     where = f" on line {lines[-1]}" if lines and lines[-1] else ""
+    keep = f"keep {q.source_name} in a Variable and use {q.source_name}.assign(...)"
+    if (change := reassignment(q)) and change.was_variable:
+        where, keep = f" on {change.line}", f"keep the Variable: write {change.instead}"
     return Reason(
         REASSIGNED,
         f"You reassigned {q.source_name}{where}, but {q.target_name} uses the old value. Give the new value "
-        f"another name, or keep {q.source_name} "
-        f"in a Variable and use {q.source_name}.assign(...).",
+        f"another name, or {keep}.",
     )
 
 
@@ -246,6 +256,8 @@ def _not_watched(q: Question) -> Reason | None:
             why = "the tape was created with watch_accessed_variables=False"
             return Reason("not watched", f"{q.source_name} isn't watched, because {why}. {watch}.")
         return _not_read(q)
+    if replaced := _replaced(q, watch):
+        return replaced
     if id_of(source) == CONSTANT or (has_id(source) and id_of(source) not in q.snapshot.links):
         if has_id(source):
             text = (
@@ -262,20 +274,30 @@ def _not_watched(q: Question) -> Reason | None:
             "Differentiate with respect to the value that it was taken from"
             f"{f', or {watch[0].lower()}{watch[1:]}' * is_code}.",
         )
-    # `w = w - 0.1 * g` in a training loop binds w to a Tensor, and the Variable is gone.
-    if line := replaced_variable(q.program.place, q.source_name):
-        return Reason(
-            "not watched",
-            f'{q.source_name} isn\'t the Variable anymore: "{q.source_name} = ..." on line {line} replaced it '
-            f"with a plain result. "
-            f"Write {q.source_name}.assign(...) instead.",
-        )
     return Reason(
         "not watched",
         f"{q.source_name} is the result of an operation that this tape didn't record, so the tape sees a "
         f"constant. {watch}. "
         f"If {q.source_name} is a parameter, keep it in a Variable and write {q.source_name}.assign(...) "
         f"instead of {q.source_name} = ...",
+    )
+
+
+def _replaced(q: Question, watch: str) -> Reason | None:
+    """Blame a line such as `w = w - 0.1 * g` in a training loop, which binds w to a tensor: the Variable is gone."""
+    change = reassignment(q)
+    if change is None:
+        return None
+    if change.was_variable:
+        return Reason(
+            REASSIGNED,
+            f"{q.source_name} isn't a Variable anymore: {change.line} replaced it with a new tensor, which "
+            f"this tape doesn't watch. Write {change.instead} instead.",
+        )
+    return Reason(
+        "not watched",
+        f"{q.source_name} is a new tensor since {change.line}, and this tape doesn't watch it. If {q.source_name} was "
+        f"a Variable before, write {change.instead} instead. Otherwise, {watch[0].lower()}{watch[1:]}.",
     )
 
 

@@ -44,7 +44,7 @@ CONVERTING = {
 }
 """Names of the calls that run a conversion, if they differ from its own name."""
 
-TEXTS = {"repr()", "format()", "pickle"}
+TEXTS = {"repr()", "str()", "format()", "pickle"}
 """Conversions to text or bytes."""
 
 PASSES = 4

@@ -100,33 +100,6 @@ def sources(body: Sequence[ast.stmt], value: str, but: Collection[ast.stmt] = ()
     return names
 
 
-def replaced_variable(place: Place | None, name: str) -> int:
-    """Return the line where a name of a Variable is assigned something else, or 0 if the text shows no such line.
-
-    Examples
-    --------
-    >>> from tapemagic.engine.events import Place
-    >>> replaced_variable(None, "w")
-    0
-    """
-    for scope in _scopes(place):
-        assigned = [
-            s
-            for s in statements(scope.body)
-            if isinstance(s, ast.Assign)
-            and any(isinstance(target, ast.Name) and target.id == name for target in s.targets)
-        ]
-        created = [s.lineno for s in assigned if _creates_variable(s.value)]
-        replaced = [s.lineno for s in assigned if not _creates_variable(s.value)]
-        if assigned:
-            return replaced[-1] if created and replaced and replaced[-1] > created[-1] else 0
-    return 0
-
-
-def _creates_variable(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and ast.unparse(value.func).split(".")[-1] == "Variable"
-
-
 def reads_of(place: Place | None, name: str) -> int:
     """Count how often the function around a place, or else the program, reads a name to compute something."""
     nodes = ast.walk(_scopes(place)[0])

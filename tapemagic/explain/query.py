@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any, NamedTuple
@@ -32,6 +33,7 @@ class Program:
     namespace: Mapping[str, Any] = field(default_factory=dict)
     tape: str = "tape"  # the program's name for the tape
     in_cell: bool = False  # a %%tape line, not a call of watch(), names the watched values
+    variables: AbstractSet[int] = frozenset()  # ids of the Variables that a %%tape cell used
 
 
 @dataclass(frozen=True, eq=False)

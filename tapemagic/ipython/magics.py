@@ -124,6 +124,12 @@ class TapeMagics(Magics):
         "Whether every report shows its derivatives as a NumPy program, as with --code: True or False, the default.",
     )
 
+    widgets = Switch(
+        True,
+        "Whether reports are widgets: True, the default, or False, for notebooks that become pages: they then show the "
+        "static report. The environment variable TAPEMAGIC_WIDGETS=0 does the same for all notebooks.",
+    )
+
     shell: InteractiveShell
 
     def __init__(self, shell: InteractiveShell) -> None:
@@ -312,7 +318,7 @@ class TapeMagics(Magics):
 
     def _style(self) -> Style:
         """Return the settings for showing reports."""
-        return Style(self.first_tab, self.theme, self.engine, self.digits)
+        return Style(self.first_tab, self.theme, self.engine, self.digits, self.widgets)
 
     @no_var_expand
     @output_can_be_silenced

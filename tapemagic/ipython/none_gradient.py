@@ -10,6 +10,7 @@ from tapemagic.engine.events import Place
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import has_id, id_of
 from tapemagic.explain.explain import explain
+from tapemagic.explain.formatting import derivative_symbol
 from tapemagic.explain.program_text import (
     Function,
     around,
@@ -48,7 +49,10 @@ def why_none_at(
                 [target], ast.Call(ast.Attribute(taker, "gradient"), [y, sources, *_])
             ) as taken
         ]:
-            x = _source_of(written(node), target, sources)
+            x = _source_of(node, target, sources)
+        case [ast.For(target, iterable) | ast.comprehension(target, iterable)]:
+            item = _item_of(name, target, iterable, namespace)
+            return why_none_at(place, item, namespace, session) if item else ""
         case _:
             return ""
     used = {*names_read(taker), *names_read(y), *names_read(sources)}
@@ -71,6 +75,30 @@ def why_none_at(
         namespace,
         session,
     )
+
+
+def _item_of(
+    name: str, target: ast.expr, iterable: ast.expr, namespace: Mapping[str, Any]
+) -> ast.expr | None:
+    """Return the first item that is None, as grads[0], of the list that a loop reads into a name."""
+    match target, iterable:
+        case ast.Tuple(targets), ast.Call(ast.Name("zip"), lists):
+            pairs = [*zip(targets, lists, strict=False)]
+        case _:
+            pairs = [(target, iterable)]
+    for part, container in pairs:
+        if isinstance(part, ast.Name) and part.id == name:
+            values = Names(namespace).value(container)
+            # Exact types only: a subclass may override __getitem__.
+            if type(values) in (list, tuple) and None in map(_none, values):
+                index = [*map(_none, values)].index(None)
+                return ast.Subscript(container, ast.Constant(index), ast.Load())
+    return None
+
+
+def _none(value: Any) -> bool | None:
+    """Return None for None, and False for all else: == of tensors isn't a bool."""
+    return None if value is None else False
 
 
 def _binds(node: ast.AST, name: str) -> bool:
@@ -100,9 +128,17 @@ def _parameters(tree: ast.Module, line: int) -> set[str]:
     return set().union(*map(parameters, _functions(tree, line)))
 
 
-def _source_of(text: str, target: ast.expr, sources: ast.expr) -> ast.expr | None:
-    """Return the source whose gradient an assignment binds to the expression `text`."""
-    return next((x for name, x in _assigned(target, sources) if name == text), None)
+def _source_of(node: ast.expr, target: ast.expr, sources: ast.expr) -> ast.expr | None:
+    """Return the source whose gradient an assignment binds to an expression."""
+    matches = (x for name, x in _assigned(target, sources) if name == written(node))
+    if x := next(matches, None):
+        return x
+    # The gradients with respect to a list or dict have its structure: grads[k] belongs to params[k].
+    match node:
+        case ast.Subscript(owner, index) if written(owner) == written(target):
+            if not isinstance(sources, ast.List | ast.Tuple | ast.Dict):
+                return ast.Subscript(sources, index, ast.Load())
+    return None
 
 
 def _assigned(target: ast.expr, sources: ast.expr) -> Iterator[tuple[str, ast.expr]]:
@@ -136,8 +172,10 @@ def _reason(
         explanation = session.explain(y, goal, x, value)
     else:
         names = {id_of(x): key for key, x in namespace.items() if has_id(x)}
-        program = Program(place, namespace, name)
+        program = Program(place, namespace, name, variables=session.program().variables)
+        bindings = session.bindings.get(x, ())
         explanation = explain(
-            Question(snapshot_of(tape), goal, value, y, x, names, program=program)
+            Question(snapshot_of(tape), goal, value, y, x, names, bindings, program)
         )
-    return f"d{y}/d{x} is None: {explanation.reason}" if explanation.cause else ""
+    symbol = derivative_symbol(y, x, 1)
+    return f"{symbol} is None: {explanation.reason}" if explanation.cause else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import Any, Self
 
 from tapemagic.engine.events import Place
@@ -10,12 +10,14 @@ from tapemagic.engine.laziness import as_lazy
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
+from tapemagic.engine.tensor.variable import Variable
 from tapemagic.explain.advice import conversion, lost_track, replacement
 from tapemagic.explain.explain import Explanation, explain
-from tapemagic.explain.formatting import label, own_name, subscript
+from tapemagic.explain.formatting import label, own_name, subscript, without_subscript
 from tapemagic.explain.lazy_values import has_lazy_values, is_lazy_array
 from tapemagic.explain.parts import tensors
 from tapemagic.explain.query import Program, Question
+from tapemagic.explain.reassignment import reassignment
 from tapemagic.explain.snapshot import Named, Snapshot, snapshot_of
 from tapemagic.ipython.callsites import CallSites
 from tapemagic.ipython.celltape import CellTape
@@ -25,6 +27,7 @@ from tapemagic.ipython.watchable import is_number, is_watchable, maker, watchabl
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.context import Context
 from tapemagic.report.failure.find_failure import Failure
+from tapemagic.report.tabs.gradients.own_gradients import written_sources
 from tapemagic.report.verdict.statement import Statement
 
 # They hold every earlier result, which would give each value a second name, such as Out[3].
@@ -83,6 +86,10 @@ class Session:
                 name not in cell.assigned or is_watchable(cell.namespace[name])
             ):
                 self._initial[name] = self._to_watch(name, cell.namespace[name])
+        # A tensor whose name the cell gives to another value keeps a name in the report: x₁ in x = x * 3.
+        for name in sorted(cell.assigned - self._initial.keys()):
+            if isinstance(value := cell.namespace.get(name), Traced):
+                self._initial[name] = value
 
     def __enter__(self) -> Self:
         self.observer.__enter__()
@@ -171,7 +178,7 @@ class Session:
             self.value_names(),
             self.assigned,
             self.cell.lines,
-            [*notes, *self.notes, *self._notes()],
+            [*notes, *self.notes, *self._notes(), *(() if failure else self._replaced())],
             self.bindings,
             self.program(),
             failure,
@@ -181,7 +188,8 @@ class Session:
     def program(self) -> Program:
         """Return the cell as the program that an explanation reads."""
         place = Place(self.cell.filename, 1, "")
-        return Program(place, self.cell.namespace, in_cell=True)
+        variables = {id_of(x) for x in self.observer.watched_variables()}
+        return Program(place, self.cell.namespace, in_cell=True, variables=variables)
 
     def question(self, y: str, target: Any, x: str, source: Any) -> Question:
         """Build the question about one gradient of this cell, using its names."""
@@ -210,6 +218,21 @@ class Session:
             )
             notes.append(Statement("note", text))
         return notes
+
+    def _replaced(self) -> Iterator[Statement]:
+        """Note each Variable that a step of the cell, such as `w = w - rate * gradient`, replaced with a tensor."""
+        calls = self.observer.gradient_calls()
+        trained = {id_of(x) for call in calls for x in call.sources if isinstance(x, Variable)}
+        for name, bound in self.bindings.items():
+            x = self.cell.namespace.get(name)
+            if bound[0][0] in trained and isinstance(x, Traced) and not isinstance(x, Variable):
+                change = reassignment(self.question(name, x, name, x))
+                if change is not None:
+                    text = (
+                        f"{name} isn't a Variable anymore: {change.line} replaced it with a new tensor. To train "
+                        f"{name} further, write {change.instead} instead."
+                    )
+                    yield Statement("note", text)
 
     def last_exit(self, but: Container[int] = ()) -> str:
         """Describe the last value that became untracked, except those with the ids `but`, as the end of a sentence."""
@@ -296,7 +319,9 @@ class Session:
     def _watched(self) -> list[Any]:
         """Return the watched Variables, and the watched tensors that have a name."""
         values: dict[int, Any] = {id_of(x): x for x in self.observer.watched_variables()}
-        candidates = [*dict(self.history).values(), *self.cell.namespace.copy().values()]
+        # Any value of a name may be watched. Of a name on the %%tape line, only the last one is a source.
+        assigned = [x for name, x in self.history if name not in self.sources]
+        candidates = [*assigned, *self.cell.namespace.copy().values()]
         for value in candidates:
             if isinstance(value, Traced) and self.observer.watches(value):
                 values.setdefault(id_of(value), value)
@@ -308,15 +333,30 @@ class Session:
         A Variable without a name is named by the expression that reaches it in a list, dict or object. The target of a
         loop is the last choice, because it was bound to other values as well.
         """
-        own = {id_of(x): label(own_name(x)) for x in values}
         used, unused = self.notebook()
+        # A Variable's own name is of no use if the notebook has another value by that name.
+        taken = dict([*used, *unused])
+        own = {id_of(x): label(own_name(x)) for x in values}
+        own |= {id_of(x): UNNAMED for x in values if own[id_of(x)] in taken}
         looped = [(name, x) for name, x in used if name in self.cell.looped]
         used = [(name, x) for name, x in used if name not in self.cell.looped]
         named = {id_of(x): name for name, x in [*used, *unused][::-1] if isinstance(x, Traced)}
         if any(name == UNNAMED and i not in named for i, name in own.items()):
             groups = (used, looped, unused)
             places = [place for group in groups for place in tensors(group, TapeReport)]
+            places += [
+                pair
+                for call in self.observer.gradient_calls()
+                for pair in written_sources(call, self.cell.namespace)
+            ]
             own |= {id_of(x): name for name, x in places[::-1] if own.get(id_of(x)) == UNNAMED}
+        # The name of a loop belonged to other values as well, so it's the last choice here, too.
+        earlier = {
+            i: name
+            for i, name in self.value_names().items()
+            if without_subscript(name) not in self.cell.looped
+        }
+        named = earlier | named
         return [named.get(i, name) for i, name in own.items()]
 
     def notebook(self) -> tuple[list[Named], list[Named]]:

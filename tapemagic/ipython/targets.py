@@ -15,6 +15,7 @@ from tapemagic.explain.advice import as_real, kind, listed
 from tapemagic.explain.causes import constant_instead
 from tapemagic.explain.exit_causes import surely_through_exit
 from tapemagic.explain.parts import tensors
+from tapemagic.explain.reassignment import reassignment
 from tapemagic.explain.snapshot import Named
 from tapemagic.ipython.session import CONTAINERS, Session, unique_name
 from tapemagic.ipython.training_roles import TrainingRoles
@@ -243,6 +244,16 @@ def _why_none_watched(session: Session) -> str:
     quiet = [
         name for name, x in used if isinstance(x, Variable) and not (by_itself and x.trainable)
     ]
+    tensors_read = [
+        (name, x) for name, x in used if isinstance(x, Traced) and not isinstance(x, Variable)
+    ]
+    for name, x in tensors_read:
+        change = reassignment(session.question(name, x, name, x))
+        if change and change.was_variable:
+            return (
+                f"nothing was watched: {name} isn't a Variable anymore, because {change.line} replaced it with a new "
+                f"tensor. Write {change.instead} instead"
+            )
     instead = quiet[0] if quiet else "x, or use a Variable"
     return f"nothing was watched: name variables in the first line, as in %%tape {instead}"
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
 from tapemagic.engine.recording import SMALL, Record
+from tapemagic.engine.tape.gradient_steps import GradientStep
 from tapemagic.engine.tape.sweep import Gradients
-from tapemagic.engine.tensor.tensor import Traced, id_of
+from tapemagic.engine.tensor.tensor import Traced, id_of, wrap
 from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.explain.observed_sweep import observe_sweep
 from tapemagic.explain.snapshot import Snapshot
@@ -100,6 +102,74 @@ def gradients_of_all(
         (i, keep(_as_returned(rest[i]))) for i in tracked.keys() & rest.keys() if i in ids
     )
     return gradients_by_id
+
+
+class StepGradients:
+    """The gradients of the losses of training steps: for each value, that of the first loss it leads to.
+
+    - `named`: The ids of values with names, whose gradients are computed together.
+    - `steps`: The calls by which the program took gradients, oldest first.
+    """
+
+    def __init__(
+        self, snapshot: Snapshot, named: Container[int], steps: Sequence[GradientStep]
+    ) -> None:
+        self._snapshot, self._named = snapshot, named
+        self._goals = {i: k for k, step in reversed([*enumerate(steps)]) for i in step.targets}
+        self._swept: dict[tuple[int, bool], dict[int, Any]] = {}
+
+    def is_goal(self, number: int | None) -> bool:
+        """Return True if a value is the loss of a step, by its id."""
+        return number in self._goals
+
+    def get(self, number: int) -> Any:
+        """Return the gradient with respect to a value, by its id; None if no step has one."""
+        step = self._first_goals[0].get(number)
+        if step is None:
+            return None
+        # A curve needs the named values of many steps, and a picture all values of a few.
+        key = (step, number in self._named)
+        if key not in self._swept:
+            self._swept[key] = self._sweep(*key)
+        return self._swept[key].get(number)
+
+    def _sweep(self, step: int, only_named: bool) -> dict[int, Any]:
+        begin, end = self._first_goals[1][step]
+        snapshot = self._snapshot
+        records = snapshot.records[begin:end]
+        part = snapshot.with_records(records, snapshot.tracked, snapshot.leaves)
+        goals = [
+            wrap(output, i)
+            for record in map(Record._make, records)
+            for output, i in zip(record.outputs, record.output_ids, strict=True)
+            if self._goals.get(i) == step
+        ]
+        with np.errstate(all="ignore"):
+            return gradients_of_all(
+                part, goals, _kept, self._named if only_named else snapshot.tracked
+            )
+
+    @cached_property
+    def _first_goals(self) -> tuple[Mapping[int, int], Mapping[int, tuple[int, int]]]:
+        """The first step whose loss each value leads to, by its id, and the range of records of each step."""
+        goals, tracked, records = self._goals, self._snapshot.tracked, self._snapshot.records
+        first: dict[int, int] = {}
+        ranges: dict[int, tuple[int, int]] = {}
+        never = len(records)
+        for position in range(len(records) - 1, -1, -1) if goals else ():
+            ids, output_id = records[position][2], records[position][-1]
+            outputs: Any = output_id if output_id.__class__ is tuple else (output_id,)
+            for i in outputs:
+                if i in goals:
+                    first[i] = goals[i]
+            step = min(first.get(i, never) for i in outputs)
+            if step == never:
+                continue
+            ranges[step] = position, ranges.get(step, (0, position + 1))[1]
+            for i in ids:
+                if i in tracked and first.get(i, never) > step:
+                    first[i] = step
+        return first, ranges
 
 
 def _as_returned(g: Any) -> Any:

@@ -16,7 +16,7 @@ from IPython.display import display
 
 from tapemagic.drawing.curves import CurvePicture, curve_picture
 from tapemagic.drawing.graph_picture import GraphPicture
-from tapemagic.drawing.report_style import Style, ground_of, themed_page
+from tapemagic.drawing.report_style import Style, ground_of, switched_off, themed_page
 from tapemagic.drawing.svg import Drawing
 from tapemagic.engine.runtime import without_garbage_collection
 from tapemagic.explain.formatting import format_cell_value, significant_digits
@@ -26,7 +26,8 @@ from tapemagic.report.findings import Findings
 from tapemagic.report.latex import latex
 from tapemagic.report.live.answers import Answers
 from tapemagic.report.live.content import Content, content_of
-from tapemagic.report.live.front_end import STORED
+from tapemagic.report.live.front_end import LOADER
+from tapemagic.report.live.notebook_data import MIME, notebook_data
 from tapemagic.report.live.remarks import Remarks
 from tapemagic.report.live.saved_page import page, written
 from tapemagic.report.live.size_limit import room_beside
@@ -119,7 +120,13 @@ class TapeReport:
                 page = html.assembled(self.findings, parts, value)
                 bundle["text/html"] = themed_page(page, self._style.theme)
                 bundle["text/latex"] = latex(self.findings, self.drawing, parts, value, self.curves)
-                bundle.update(self._widget(bundle.values()))
+                content = self.content()
+                data = notebook_data(content, self._answers)
+                if self._style.widgets and not switched_off():
+                    beside = [*bundle.values(), data["content"], data["answers"]]
+                    bundle.update(self._widget(content, beside))
+                # Last: of what they can show, some front ends take what comes first.
+                bundle[MIME] = data
         # Without the traceback: where in the drawing it was interrupted says nothing to a reader.
         except KeyboardInterrupt:
             raise KeyboardInterrupt(INTERRUPTED) from None
@@ -127,15 +134,15 @@ class TapeReport:
             warnings.warn(f"the report could not be drawn in full: {error!r}", stacklevel=2)
         return bundle
 
-    def _widget(self, beside: Iterable[str]) -> dict[str, Any]:
+    def _widget(self, content: Content, beside: Iterable[str]) -> dict[str, Any]:
         """Return the MIME bundle of the widget, which all displays of a report share."""
         # Imported late: text and saved pages do without anywidget and traitlets.
         from tapemagic.report.live.widget import ReportWidget, view
 
         if self._view is None:
-            room = room_beside([*beside, STORED])
+            room = room_beside([*beside, LOADER])
             moved = self._moved if self.on_move else None
-            self._view = ReportWidget(self.content(), self._answers, moved, room)
+            self._view = ReportWidget(content, self._answers, moved, room)
         return view(self._view)
 
     @property

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tapemagic.engine.recording import Absent
+from tapemagic.engine.recording import SMALL, Absent
 from tapemagic.engine.tape.memory import bytes_held
 from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap
 from tapemagic.explain.formatting import clipped
 from tapemagic.explain.lazy_values import has_numbers
-from tapemagic.report.adjoints import full_adjoints
+from tapemagic.report.adjoints import Adjoints, full_adjoints
 from tapemagic.report.entries import Entries, entries_of
 from tapemagic.report.subject import Subject
-from tapemagic.report.summary import shared_summaries
+from tapemagic.report.summary import PLAIN, shared_summaries
 from tapemagic.report.tabs.gradients.find_gradients import Derivative, checked_rows
 from tapemagic.report.tabs.graph.find_graph import (
     GraphView,
@@ -154,8 +154,10 @@ class Details:
         """
         return self.values([key])[key]
 
-    def values(self, keys: Iterable[str]) -> dict[str, ValueDetails]:
+    def values(self, keys: Iterable[str], at_hand: bool = False) -> dict[str, ValueDetails]:
         """Values in full, by their keys in layouts that were made; all gradients are computed at once.
+
+        With `at_hand`, only small values whose gradients are small, too: they take no other sweep.
 
         Raises
         ------
@@ -173,6 +175,9 @@ class Details:
         with np.errstate(all="ignore"):
             numbers = {value.number for value in requested if value.number is not None}
             arrays = _arrays(subject, numbers, subject.shared(KeyMaker))
+            if at_hand:
+                requested = [x for x in requested if _is_at_hand(x, arrays, subject.adjoints)]
+                numbers = {value.number for value in requested if value.number is not None}
             gradients = _gradients(subject, numbers)
             return {
                 value.key: ValueDetails(
@@ -215,6 +220,17 @@ def _megabytes(size: int) -> str:
 
 def _entries(array: Any) -> Entries | None:
     return None if array is None or isinstance(array, Absent) else entries_of(array)
+
+
+def _is_at_hand(value: Keyed, arrays: Mapping[int, Any], adjoints: Adjoints) -> bool:
+    """Return True if a value and its gradient are small, and both are known already."""
+    array = value.value if value.number is None else arrays.get(value.number)
+    gradient = None if value.number is None else adjoints.get(value.number)
+    # None: it has no gradient; Absent: it was not kept, which is what there is to say of it.
+    return all(
+        isinstance(x, Absent | None) or (isinstance(x, PLAIN) and getattr(x, "nbytes", 0) <= SMALL)
+        for x in (array, gradient)
+    )
 
 
 def _arrays(subject: Subject, numbers: set[int], keys: KeyMaker) -> dict[int, Any]:

@@ -12,13 +12,14 @@ from typing import Any, Literal, TypeVar, cast
 import numpy as np
 
 from tapemagic.engine.recording import Record
+from tapemagic.engine.tape.gradient_steps import GradientStep
 from tapemagic.engine.tape.observer import GradientCall
 from tapemagic.engine.tensor.tensor import has_id, id_of
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.explain.formatting import derivative_symbol, without_subscript
 from tapemagic.explain.lazy_values import has_lazy_values
 from tapemagic.explain.snapshot import Named, Snapshot
-from tapemagic.report.adjoints import Adjoints, adjoints_of, levels
+from tapemagic.report.adjoints import Adjoints, StepGradients, adjoints_of, levels
 from tapemagic.report.context import Context
 from tapemagic.report.derivatives import GradientTable
 from tapemagic.report.drawn_records import drawn_positions
@@ -172,6 +173,32 @@ class Subject:
         with np.errstate(all="ignore"):
             targets = [value for _, value in self.targets]
             return adjoints_of(self.snapshot, targets, self.derivatives, self.order)
+
+    @cached_property
+    def training_calls(self) -> Sequence[GradientStep]:
+        """The calls by which the program took gradients of values other than gradients, with respect to Variables."""
+        order_of = self.whole.order_of
+        # The gradient of a gradient isn't a training step, and neither is a gradient that the report took.
+        return [
+            step
+            for step in self.whole.origins.steps
+            if step.records <= self.operations and not any(map(order_of, step.targets))
+        ]
+
+    @cached_property
+    def step_gradients(self) -> StepGradients:
+        """The gradients that training steps took, for values on which the report's targets don't depend."""
+        return StepGradients(self.snapshot, self.names, self.training_calls)
+
+    @cached_property
+    def after_gradients(self) -> AbstractSet[int]:
+        """The values that the cell computed from gradients it took, such as the changes of Variables, by id."""
+        order_of = self.whole.origins.order_of
+        after: set[int] = set()
+        for record in self.whole.records[: self.operations] if self.gradient_calls else ():
+            if any(i in after or i in order_of for i in record[2]):
+                after.update(Record._make(record).output_ids)
+        return after
 
     @cached_property
     def levels(self) -> Mapping[int, int]:

@@ -22,8 +22,10 @@ from nbformat.sign import NotebookNotary
 from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
+import tapemagic
 from tools.fonts import font_environment
 
+EXTENSION = Path(tapemagic.__file__).parent / "labextension"
 OPTIONS = [
     "--no-browser", "--allow-root", "--expose-app-in-browser", "--ip=127.0.0.1", "--ServerApp.port_retries=0",
     "--ServerApp.password=", "--IdentityProvider.token=",
@@ -269,6 +271,11 @@ def serving(place: Path, chromium: Browser) -> Iterator[Lab]:
         for name in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
     }
     options = [*OPTIONS, f"--port={port}", f"--ServerApp.root_dir={folder}"]
+    # The extension of this checkout, whatever is installed beside JupyterLab.
+    extensions = place / "extensions"
+    extensions.mkdir()
+    (extensions / "tapemagic").symlink_to(EXTENSION)
+    options.append(f"--LabApp.extra_labextensions_path={extensions}")
     news = Path(settings["JUPYTER_CONFIG_DIR"], "lab/user-settings/@jupyterlab/apputils-extension")
     news.mkdir(parents=True)
     (news / "notification.jupyterlab-settings").write_text(NO_NEWS)

@@ -17,7 +17,7 @@ import pytest
 from nbval.plugin import coalesce_streams, transform_streams_for_comparison
 from playwright.sync_api import Page, expect
 
-from tapemagic.nbval import DRAWING, PAPER, PLOT
+from tapemagic.nbval import DATA, DRAWING, PAPER, PLOT
 from tests.browser.jupyter import REPORT, Lab
 from tests.browser.looks import keep, turn_to
 
@@ -54,10 +54,11 @@ IGNORED = {
     "name",
     "execution_count",
     "application/vnd.jupyter.widget-view+json",
+    DATA,
     "image/png",
     "image/jpeg",
 }
-"""What nbval leaves out of its comparison."""
+"""What nbval and its plug-in leave out of the comparison."""
 PROGRESS = re.compile(r"\d+%\||% Completed \|")
 
 

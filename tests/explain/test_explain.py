@@ -369,7 +369,7 @@ def never_entered() -> Explanation:
         (constant_target, "constant", "y is a constant"),
         (linear, "linear", "so the second is zero"),
         (taken_outside, "gradient taken outside", "gradient(...) inside the 'with' block of outer"),
-        (replaced_by_a_tensor, "not watched", "write x.assign(...) instead of x = ..."),
+        (replaced_by_a_tensor, "not watched", "(x = x + 1), and this tape doesn't watch it"),
         (a_slice_made_outside, "not watched", "the result of an operation that this tape didn't"),
         (never_entered, "not recorded", "The tape never recorded"),
     ],

@@ -488,7 +488,7 @@ ADVICE = {
     "a = w * 2; y = a * math.sin(x)": "Write np.sin(x)",
     "from math import exp as e; y = w * e(-x)": "Write np.exp(-x)",
     "y = w * math.pow(x, 2)": "Write np.power(x, 2)",
-    "y = w * math.log(x, 2)": "Use NumPy's functions instead",
+    "y = w * math.log(x, 2)": "Write np.log(x) / np.log(2)",
     "y = w * math.fabs(x)": "Write np.fabs(x)",
     "y = w * math.sqrt(\n    x\n)": "line 1 (y = w * math.sqrt…)",
     "y = w * x.numpy()": "Remove .numpy()",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from tapemagic.explain.formatting import format_entries
 from tapemagic.report.tabs.training.find_training import Training
 from tests.ipython.conftest import Run
+from tests.ipython.live import asked, content, opening, shown
 
 STEP = """
     with tm.GradientTape() as mine:
@@ -134,3 +137,57 @@ def test_a_model_that_is_given_a_watched_value(run: Run, line: str) -> None:
     text = str(report)
     assert "model.fit(), evaluate() or predict() on line 2" in text
     assert "Call the model itself: model(x)" in text
+
+
+LOOP = "%%tape\nfor k in range(200):" + STEP
+
+
+def test_graph_of_a_training(run: Run) -> None:
+    """Boxes and curves show the gradient of the loss of their own step; steps of descent have no line for one."""
+    run("w = tm.Variable(1.0, name='w')")
+    graph = run(LOOP).graph
+    first = next(value for value in graph.values if value.name == "w₁")
+    curve = next(x for step in graph.steps for x in step.carried if x.name == "w")
+
+    assert first.gradient is None
+    assert first.shown_gradient == "-4.0"
+    assert curve.gradients is not None
+    assert curve.gradients.steps[0] == 1
+    assert curve.gradients.steps[-1] == 199
+    assert curve.gradients.values[0] == pytest.approx(-4.0)
+    assert curve.gradients.values[-1] == pytest.approx(-4.0 * 0.8**198)
+    inner = [value for value in graph.values if value.role != "constant" and not value.order]
+    assert None not in {value.shown_gradient for value in inner}
+
+
+def test_gradient_of_each_step_in_boxes(run: Run) -> None:
+    """The iteration that is opened has the gradients that the program took in it, of arrays, too."""
+    run("w = tm.Variable(np.array([1.0, -1.0]), name='w')")
+    widget = shown(run(LOOP.replace("** 2", "** 2 @ np.ones(2)")))
+    key = next(frame["fold"] for frame in content(widget)["view"]["frames"])
+    boxes = {x["name"]: x for x in asked(widget, opening({key: 3}))["values"]}
+
+    expected = 2 * 0.8**2 * (np.array([1.0, -1.0]) - 3.0)
+    assert boxes["w₃"]["gradient"] == format_entries(expected)
+
+
+def test_trace_of_a_training(run: Run) -> None:
+    """No adjoint is None for a value whose gradient a step took, and the tables leave gradients' gradients out."""
+    run("w = tm.Variable(1.0, name='w')")
+    text = repr(
+        run(
+            LOOP.replace("mine.gradient(loss, w))", "g)").replace(
+                "w.assign", "g = mine.gradient(loss, w)\n    w.assign"
+            )
+        )
+    )
+
+    assert "None" not in text
+
+
+def test_training_opens_first(run: Run) -> None:
+    """A cell that trains shows its training, unless the setting says otherwise."""
+    run("w = tm.Variable(1.0, name='w')")
+    assert content(shown(run(LOOP)))["first"] == "Training"
+    run("%config TapeMagics.first_tab = 'Gradients'")
+    assert content(shown(run(LOOP)))["first"] == "Gradients"

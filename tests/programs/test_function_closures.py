@@ -392,7 +392,7 @@ def test_a_model_that_is_made_anew_again_and_again() -> None:
         held.optimizer.apply_gradients(zip(tape.gradient(loss, weights), weights, strict=True))
         return loss
 
-    for _ in range(6):
+    for _ in range(4):
         held.model, held.optimizer = nn.Dense(2), nn.optimizers.Adam()
         with warnings.catch_warnings(action="error"):
             for k in range(5):

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.errors import ImmutableError
 from tapemagic.programs.program import Guard
 from tapemagic.programs.tracing.trace import MAX_NODES, errstate_token
 from tests.programs.interpreting import Once, plain, same_bits
@@ -173,13 +172,12 @@ def test_operations_in_place_on_shared_memory(how: str) -> None:
         lambda y: added(y, np.ones((2, 3))),
         lambda y: added(y, np.ones(y.size + 1)),
         lambda y: added(y.astype(int), 0.5),
-        lambda y: added(y, tm.constant(1.0)),
         lambda y: np.multiply(y, np.ones(y.size + 1), out=y),
     ],
 )
 def test_errors_in_place_are_numpys(change: Callable[[Any], Any]) -> None:
     """An operation in place that NumPy refuses raises its error."""
-    with pytest.raises((ValueError, TypeError, ImmutableError)) as plain_error:
+    with pytest.raises((ValueError, TypeError)) as plain_error:
         change(X * 2)
     with pytest.raises(plain_error.type) as error:
         Once(lambda x: change(x * 2), X)

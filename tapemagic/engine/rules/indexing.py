@@ -28,7 +28,7 @@ from tapemagic.engine.registry import (
 from tapemagic.engine.rules.axes import leading_shape, negative_axis
 from tapemagic.engine.rules.shaping import cast, refuse_out
 from tapemagic.engine.tensor.conversions import refuse_within_numpy
-from tapemagic.engine.tensor.dispatch import apply, constant_result
+from tapemagic.engine.tensor.dispatch import apply, constant_result, writes_plain_numbers
 from tapemagic.engine.tensor.precision import precise_sum
 from tapemagic.engine.tensor.tensor import as_operand, getitem, unwrap
 from tapemagic.engine.tracing import element
@@ -373,6 +373,8 @@ INSTEAD: dict[Callable[..., Any], str] = {
 def _refuse(function: Callable[..., Any], advice: str) -> None:
     @composite(function)
     def refuse(*args: Any, **kwargs: Any) -> Any:
+        if args and writes_plain_numbers(args[0], (*args, *kwargs.values())):
+            return function(*unwrap(args), **unwrap(kwargs))
         refuse_within_numpy()
         raise ImmutableError(
             f"np.{function.__name__} writes into an array, which no tape can track, "

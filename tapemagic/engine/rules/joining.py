@@ -327,7 +327,11 @@ vjp_argnums(meshgrid, _meshgrid)
 
 @composite(np.broadcast_arrays)
 def _(*args: Any, subok: bool = False) -> Any:
-    return apply(operation(broadcast_arrays), tuple(map(tensor_of, args)), {})
+    # Matplotlib broadcasts numbers together with None, for options that it didn't receive.
+    numbers = tuple(tensor_of(x) for x in args if x is not None)
+    results = list(apply(operation(broadcast_arrays), numbers, {}))
+    absent = np.broadcast_to(np.array(None), results[0].shape)
+    return tuple(absent if x is None else results.pop(0) for x in args)
 
 
 @composite(np.meshgrid)

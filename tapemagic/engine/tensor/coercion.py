@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from numbers import Number
+from numbers import Number, Rational
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,9 @@ def private_array(value: Any, dtype: DTypeLike | None = None) -> Any:
     array: Any
     if is_lazy(raw):
         return as_lazy(raw, target_dtype)
+    # NumPy makes an object of a fraction. Python's statistics.mean calls the class of its arguments with one.
+    if isinstance(raw, Rational) and not isinstance(raw, (int, np.generic)):
+        raw = float(raw)
     if isinstance(raw, (list, tuple)):
         refuse_lazy_parts(raw)
     # astype drops imaginary parts with a mere warning, and fractions silently: both casts are checked below.

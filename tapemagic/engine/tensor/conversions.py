@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.events import origin_of, record_exit, record_text
 from tapemagic.engine.laziness import is_lazy, require_computed
+from tapemagic.engine.recording import live
 from tapemagic.errors import DtypeError, ImmutableError, RankError, UnsupportedArgumentError
 
 MAX_LAZY_ROWS = 10_000
@@ -23,6 +24,13 @@ ARRAYS = (np.ndarray, np.generic, list, tuple, int, float, complex)
 def kind_of(x: Any) -> str:
     """Return ``"Variable"`` or ``"Tensor"``, also for a part of a variable, for error messages."""
     return "Variable" if hasattr(x, "trainable") else "Tensor"
+
+
+def _is_tracked(x: Any) -> bool:
+    """Return True if a live tape tracks a tensor, or watches this variable when it is read."""
+    tapes = live()
+    i = x._read()._id if tapes else 0
+    return any(i in tape._tracked for tape in tapes)
 
 
 class Reference:
@@ -78,6 +86,7 @@ class Conversions:
     __slots__ = ()
 
     _value: Any
+    result_class: type
 
     def numpy(self) -> Any:
         """Copy the value to a NumPy array or scalar, which no tape tracks.
@@ -221,7 +230,8 @@ class Conversions:
         except TypeError:
             self._require_one_number("int")
             raise DtypeError(
-                f"a {kind_of(self)} of {self._value.dtype} isn't an integer: write int(x) to use it as an index"
+                f"a {kind_of(self)} of {self._value.dtype} isn't an integer: write int(x) to use it as an index, or "
+                "float(x) where a plain number is required"
             ) from None
         record_exit(self, "int()")
         return number
@@ -229,15 +239,31 @@ class Conversions:
     def __trunc__(self) -> int:
         return self._number(int)  # type: ignore[no-any-return]
 
-    def as_integer_ratio(self) -> None:
-        """Reject the call: `statistics` and `fractions` compute with exact fractions, which have no derivative."""
-        raise UnsupportedArgumentError(
-            f"a {kind_of(self)} isn't an exact fraction, which Python's statistics and fractions require: write "
-            "np.mean(np.stack([x, y])) instead of statistics.mean([x, y]), or x.item() if you need no gradient"
-        )
+    def as_integer_ratio(self) -> tuple[int, int]:
+        """Return the number as an exact fraction, as `statistics` and `fractions` require.
 
-    def __round__(self, digits: int = 0) -> Any:
-        return np.round(self, digits)
+        Raises UnsupportedArgumentError for arrays and Variables, and if a live tape tracks it: fractions have no
+        derivative.
+        """
+        # statistics.mean calls the class of its arguments with the result, which would create a Variable.
+        if self.__class__ is not self.result_class or self._value.ndim or _is_tracked(self):
+            raise UnsupportedArgumentError(
+                f"a {kind_of(self)} isn't an exact fraction, which Python's statistics and fractions require: write "
+                "np.mean(np.stack([x, y])) instead of statistics.mean([x, y]), or x.item() if you need no gradient"
+            )
+        return self._value.item().as_integer_ratio()  # type: ignore[no-any-return]
+
+    def __round__(self, digits: int | None = None) -> Any:
+        # Python's round(x) returns an int, which a tape can't track.
+        if digits is None and not (self._value.ndim or is_lazy(self._value) or _is_tracked(self)):
+            return round(self._value.item())
+        return np.round(self, digits or 0)
+
+    # Text is that of the number or array, as files, tables and f-strings need it; repr names the class. Tensors of
+    # `tapemagic.tf` have their own text.
+    def __str__(self) -> str:
+        record_text(self, "str()")
+        return str(self._value)
 
     def __format__(self, spec: str) -> str:
         if not spec:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
+from datetime import timedelta
 from functools import cache
 from inspect import signature
 from typing import Any
@@ -28,6 +29,7 @@ from tapemagic.engine.registry import (
 from tapemagic.engine.tensor.coercion import (
     NUMBERS,
     OPERANDS,
+    PandasData,
     is_plain_operand,
     is_true,
     require_numbers,
@@ -232,6 +234,8 @@ def _call_constant(function: Function, args: tuple[Any, ...], kwargs: dict[str, 
 def call(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a NumPy function that has a tensor among its arguments."""
     if kwargs.get("out") is not None:
+        if writes_plain_numbers(kwargs["out"], (*args, *kwargs.values())):
+            return function(*unwrap(args), **unwrap(kwargs))
         raise out_error(function)
     operation = OPERATIONS.get(function)
     if operation is not None and (operation.rules or operation.joint_rule):
@@ -335,6 +339,40 @@ def is_tracked(values: Iterable[Any]) -> bool:
     return any(i in tape._tracked for i in read for tape in tapes)
 
 
+def computes_plain_numbers(arguments: Iterable[Any]) -> bool:
+    """Return True if a call may compute with the numbers in its tensors, because no live tape tracks them.
+
+    Lazy values have their own checks, so they return False.
+    """
+    tensors = tensors_in(arguments)
+    return not is_tracked(tensors) and not any(is_lazy(x._value) for x in tensors)
+
+
+def writes_plain_numbers(destination: Any, arguments: Iterable[Any]) -> bool:
+    """Return True if a call may write into its destination: arrays, and no live tape tracks what it writes."""
+    arrays = destination if isinstance(destination, tuple) else (destination,)
+    return all(x is None or isinstance(x, np.ndarray) for x in arrays) and computes_plain_numbers(
+        arguments
+    )
+
+
+usual_operands: set[type] = {*PLAIN_SCALARS, Tensor, np.ndarray, list, tuple, complex}
+"""Types of operands that need no closer look: each is an operand, and has no arithmetic of its own."""
+
+
+def with_plain_numbers(function: Function, inputs: tuple[Any, ...]) -> Any:
+    """Compute with the numbers in tensors if an operand has its own arithmetic and no live tape tracks a tensor.
+
+    pandas data and durations have their own arithmetic. Returns NotImplemented for other operands.
+    """
+    foreign = (x for x in inputs if not isinstance(x, Traced))
+    if any(isinstance(x, (PandasData, timedelta)) for x in foreign) and computes_plain_numbers(
+        inputs
+    ):
+        return function(*unwrap(inputs))
+    return NotImplemented
+
+
 def is_operand(x: Any) -> bool:
     """Return True for an operand next to a tensor; matrices, masked arrays, fractions and decimals raise an error."""
     kind = type(x)
@@ -392,9 +430,14 @@ def _array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs
         operation = OPERATIONS.get(ufunc)
         if operation is not None and operation.rules:
             return apply_elementwise(operation, self._read())
+    if kwargs and (out := kwargs.get("out")) and writes_plain_numbers(out, inputs):
+        return getattr(ufunc, method)(*unwrap(inputs), **unwrap(kwargs))
     if method == "__call__":
-        if not all(map(is_operand, inputs)):
-            return _left_to_others(ufunc, inputs)
+        if not usual_operands.issuperset(map(type, inputs)):
+            if not kwargs and (result := with_plain_numbers(ufunc, inputs)) is not NotImplemented:
+                return result
+            if not all(map(is_operand, inputs)):
+                return _left_to_others(ufunc, inputs)
         if kwargs and not is_true(kwargs.pop("where", True)):
             refuse_within_numpy()
             raise UnsupportedArgumentError(
@@ -403,9 +446,15 @@ def _array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs
             )
         return call(ufunc, inputs, kwargs)
     if method == "at":
+        if writes_plain_numbers(inputs[0], inputs):
+            return ufunc.at(*unwrap(inputs))
         raise ImmutableError(
-            f"{public_name(ufunc)}.at writes in place, and a tensor is immutable: to add up at indices, "
-            "write tapemagic.scatter_add(values, index, shape)"
+            f"{public_name(ufunc)}.at writes in place, and a tensor is immutable: "
+            + (
+                "to add up at indices, write a + tapemagic.scatter_add(values, index, a.shape)"
+                if ufunc is np.add
+                else "compute a new tensor, with np.where(mask, new, a)"
+            )
         )
     return _call_method(ufunc, method, inputs, kwargs)
 

@@ -61,8 +61,11 @@ def describe(value: Any) -> str:
     return f"{shown(value)} of type {value.__class__.__name__}"
 
 
-def tensor_advice(leaf: Any) -> str:
-    """Return advice on what to pass instead of something that isn't a tensor, as a sentence after a space."""
+def tensor_advice(leaf: Any, role: str = "") -> str:
+    """Return advice on what to pass instead of something that isn't a tensor, as a sentence after a space.
+
+    - `role`: Its role in the message, such as ``"a target"``.
+    """
     if leaf is None:
         return (
             " A gradient that is None can't be differentiated again: find out why it is None first."
@@ -71,6 +74,12 @@ def tensor_advice(leaf: Any) -> str:
         return " Pass its tensor, with .deref()."
     if callable(leaf):
         return " Pass its result, or differentiate the function with tapemagic.grad."
+    is_number = leaf.__class__.__module__ == "numpy" or isinstance(leaf, int | float | complex)
+    if role == "a target" and is_number:
+        return (
+            " Plain arrays aren't on the tape: compute the target from tensors. Comparisons and argmax return plain "
+            "arrays, because they have no derivative. tape.explain(target, source) says where the tensors ended."
+        )
     if leaf.__class__.__module__ == "numpy":
         return (
             " Plain arrays aren't on the tape: write x = tapemagic.Variable(x) above the tape. Comparisons and argmax "
@@ -165,5 +174,5 @@ def out_error(function: Function) -> ImmutableError:
     refuse_within_numpy()
     return ImmutableError(
         f"{public_name(function)}(..., out=...) would write into an array, which no tape can track: "
-        "omit 'out', and assign the result to a name"
+        "omit 'out', and assign the result to a name, as in a = a + x instead of a += x"
     )

@@ -16,7 +16,13 @@ from tapemagic.engine.recording import NO_PARAMS, PRUNE_MASK, SMALL, clock, live
 from tapemagic.engine.registry import Function, Operation
 from tapemagic.engine.tensor.coercion import is_plain_operand
 from tapemagic.engine.tensor.conversions import kind_of
-from tapemagic.engine.tensor.dispatch import apply_elementwise, call, is_operand
+from tapemagic.engine.tensor.dispatch import (
+    apply_elementwise,
+    call,
+    is_operand,
+    usual_operands,
+    with_plain_numbers,
+)
 from tapemagic.engine.tensor.tensor import PLAIN_SCALARS, Tensor, Traced, new, wrap
 from tapemagic.errors import UnhashableError
 
@@ -45,7 +51,7 @@ def _recorded(function: Function, compute: Function) -> Binary:
             other = other._read()
             b, ib = other._value, other._id
         else:
-            return _recorded_by_dispatch(operation, self, other)
+            return _recorded_by_dispatch(operation, compute, self, other)
         if self.__class__ is not Tensor:
             self = self._read()
         a, ia = self._value, self._id
@@ -78,9 +84,13 @@ def _recorded(function: Function, compute: Function) -> Binary:
     return forward
 
 
-def _recorded_by_dispatch(operation: Operation, x: Any, y: Any) -> Any:
-    if not is_operand(x) or not is_operand(y):
-        return NotImplemented
+def _recorded_by_dispatch(operation: Operation, compute: Function, x: Any, y: Any) -> Any:
+    if type(x) not in usual_operands or type(y) not in usual_operands:
+        result = with_plain_numbers(compute, (x, y))
+        if result is not NotImplemented:
+            return result
+        if not is_operand(x) or not is_operand(y):
+            return NotImplemented
     return call(operation.function, (x, y), {})
 
 
@@ -90,7 +100,7 @@ def _recorded_reflected(function: Function, compute: Function) -> Binary:
 
     def forward(self: Any, other: Any) -> Any:
         if type(other) not in PLAIN_SCALARS:
-            return _recorded_by_dispatch(operation, other, self)
+            return _recorded_by_dispatch(operation, compute, other, self)
         if type(self) is not Tensor:
             self = self._read()
         a, ia = self._value, self._id
@@ -109,11 +119,11 @@ def _recorded_product() -> Binary:
 
     def forward(self: Any, other: Any) -> Any:
         if not isinstance(other, Traced):
-            return _recorded_by_dispatch(operation, self, other)
+            return _recorded_by_dispatch(operation, operator.matmul, self, other)
         x, y = self._read(), other._read()
         a, b = x._value, y._value
         if a.dtype.kind not in "fc" or b.dtype.kind not in "fc":
-            return _recorded_by_dispatch(operation, x, y)
+            return _recorded_by_dispatch(operation, operator.matmul, x, y)
         product = np.matmul(a, b)
         tapes = live()
         if not tapes:
@@ -126,23 +136,31 @@ def _recorded_product() -> Binary:
     return forward
 
 
-def _dispatched(function: Function) -> Binary:
+def _dispatched(function: Function, compute: Function) -> Binary:
     """Create a binary operator through NumPy's protocols; its left operand is a tensor."""
 
     def forward(self: Any, other: Any) -> Any:
-        if not (isinstance(other, Traced) or is_plain_operand(other)):
-            return NotImplemented
+        if type(other) not in usual_operands:
+            result = with_plain_numbers(compute, (self, other))
+            if result is not NotImplemented:
+                return result
+            if not (isinstance(other, Traced) or is_plain_operand(other)):
+                return NotImplemented
         return function(self, other)
 
     return forward
 
 
-def _dispatched_reflected(function: Function) -> Binary:
+def _dispatched_reflected(function: Function, compute: Function) -> Binary:
     """Create a reflected binary operator through NumPy's protocols; its right operand is a tensor."""
 
     def forward(self: Any, other: Any) -> Any:
-        if not is_plain_operand(other):
-            return NotImplemented
+        if type(other) not in usual_operands:
+            result = with_plain_numbers(compute, (other, self))
+            if result is not NotImplemented:
+                return result
+            if not is_plain_operand(other):
+                return NotImplemented
         return function(other, self)
 
     return forward
@@ -158,9 +176,12 @@ def _dispatched_unary(function: Function) -> Unary:
 
 
 def _refuse_hash(self: Any) -> int:
+    numbers = (
+        "tuple(x.tolist()) for its numbers, or " if self.ndim else "float(x) for its number, or "
+    )
     raise UnhashableError(
-        f"a {kind_of(self)} cannot be in a set, or a key of a dict, since == compares it element by element: "
-        "use x.ref() there, and give several to a tape as a list"
+        f"a {kind_of(self)} cannot be in a set, or a key of a dict, since == compares it element by element: write "
+        f"{numbers if self.ndim < 2 else ''}x.ref() for this {kind_of(self)}, and give several to a tape as a list"
     )
 
 
@@ -190,10 +211,11 @@ for _name, _function in RECORDED.items():
     setattr(Traced, f"__{_name}__", _recorded(_function, _compute))
     setattr(Traced, f"__r{_name}__", _recorded_reflected(_function, _compute))
 for _name, _function in DISPATCHED.items():
-    setattr(Traced, f"__{_name}__", _dispatched(_function))
-    setattr(Traced, f"__r{_name}__", _dispatched_reflected(_function))
+    _compute = divmod if _name == "divmod" else getattr(operator, f"__{_name}__")
+    setattr(Traced, f"__{_name}__", _dispatched(_function, _compute))
+    setattr(Traced, f"__r{_name}__", _dispatched_reflected(_function, _compute))
 for _name, _function in COMPARISONS.items():
-    setattr(Traced, f"__{_name}__", _dispatched(_function))
+    setattr(Traced, f"__{_name}__", _dispatched(_function, getattr(operator, _name)))
 Traced.__matmul__ = _recorded_product()
 Traced.__neg__ = _recorded_unary(np.negative)
 Traced.__abs__ = _recorded_unary(np.absolute)

@@ -17,7 +17,7 @@ from tapemagic.engine.events import Kind, record_exit, record_text
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import live, new_id
 from tapemagic.engine.tensor.coercion import bool_option, cast_exactly, private_array, value_text
-from tapemagic.engine.tensor.dispatch import apply
+from tapemagic.engine.tensor.dispatch import apply, usual_operands
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, getitem, unwrap_index, wrap
 from tapemagic.engine.tracing import tracer
@@ -481,3 +481,6 @@ class Slice(Tensor):
                 f"of {self._variable.name!r}"
             ) from None
         return self._variable._set(updated, value, "changed", read_value=True)
+
+
+usual_operands.update((Variable, Slice))

@@ -84,9 +84,9 @@ class Answers:
         graph = replace(self.findings.tabs["graph"], view=self._kept().view(opened))
         return view_of(GraphPicture(self.findings.with_tab("graph", graph), self.style))
 
-    def values(self, keys: list[str]) -> dict[str, str]:
-        """Values in full as HTML, by their keys."""
-        details = self._kept().values(keys)
+    def values(self, keys: list[str], at_hand: bool = False) -> dict[str, str]:
+        """Values in full as HTML, by their keys; with `at_hand`, only those that take no other sweep."""
+        details = self._kept().values(keys, at_hand)
         return {key: details_html.html(value) for key, value in details.items()}
 
     def code(self, opened: Mapping[str, int]) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import anywidget
-from traitlets import Dict, Unicode
+from ipywidgets import Widget, widget_serialization
+from traitlets import Dict, Instance, Unicode
 
 from tapemagic.report.live.answers import MAX_QUESTION_LENGTH, Answers, QueryError
 from tapemagic.report.live.content import Content
-from tapemagic.report.live.front_end import STORED
+from tapemagic.report.live.front_end import CODE, LOADER
 from tapemagic.report.live.packing import packed
 from tapemagic.report.live.size_limit import NOTEBOOK, fitted
 
@@ -20,6 +21,22 @@ ROOM = 120_000
 TOO_LARGE = "The answer is too large to be shown here."
 
 WhatIf = Callable[[Mapping[str, Any]], None]
+
+
+class FrontEnd(Widget):  # type: ignore[misc]
+    """The front end of all reports: a model without a view, so that a notebook with 200 reports stores it once."""
+
+    code = Unicode(CODE).tag(sync=True)
+
+    _shared: ClassVar[FrontEnd | None] = None
+
+    @classmethod
+    def shared(cls) -> FrontEnd:
+        """Return the one of this kernel."""
+        # Widget.close_all() closes it, too; the reports that used it are then closed as well.
+        if cls._shared is None or cls._shared.comm is None:
+            cls._shared = cls()
+        return cls._shared
 
 
 class ReportWidget(anywidget.AnyWidget):
@@ -36,7 +53,8 @@ class ReportWidget(anywidget.AnyWidget):
       answers the oldest are dropped.
     """
 
-    _esm = Unicode(STORED).tag(sync=True)
+    _esm = Unicode(LOADER).tag(sync=True)
+    front_end = Instance(FrontEnd).tag(sync=True, **widget_serialization)
     content = Unicode().tag(sync=True)
     answers = Dict().tag(sync=True)
 
@@ -48,7 +66,7 @@ class ReportWidget(anywidget.AnyWidget):
         room: int = NOTEBOOK,
     ) -> None:
         _, text = fitted(content, room)
-        super().__init__(content=text)
+        super().__init__(content=text, front_end=FrontEnd.shared())
         self._number = content["number"]
         self._source: Answers | None = answers
         self._what_if = what_if

@@ -126,14 +126,15 @@ def first_tab(shown: Sequence[str], data: Mapping[str, Any], preferred: str) -> 
     """Return the title of the tab that is open at first.
 
     It is the one that the setting ``first_tab`` prefers. Without a preference it is the plot, if one was requested,
-    and otherwise the graph.
+    the training of a cell that trains, and otherwise the graph.
 
     - `shown`: The titles of the tabs of this report.
     - `data`: The data of the tabs by their names, as `Findings.tabs` has them.
     - `preferred`: The setting.
     """
-    if preferred == DEFAULT_FIRST and data.get("plot"):
-        preferred = TITLE_OF["plot"]
+    if preferred == DEFAULT_FIRST:
+        better = (name for name in ("plot", "training") if data.get(name))
+        preferred = TITLE_OF[next(better, "graph")]
     return preferred if preferred in shown else DEFAULT_FIRST
 
 

@@ -26,7 +26,7 @@ MAX_PER_TOPIC = 3
 SHOWN = 4
 """Maximum number of gradients to list for one target."""
 
-MAX_REASON = 200
+MAX_REASON = 320
 """Maximum number of characters in a reason."""
 
 MAX_SENTENCE = 500

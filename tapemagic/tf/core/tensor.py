@@ -71,7 +71,9 @@ class Eager(Traced):
             if ufunc is np.true_divide and dtype.kind in "iu":
                 inputs = tuple(_astype(tensor(x), quotient_dtype(dtype)) for x in inputs)
         arguments, options = _plain_in(inputs), _plain_in(kwargs)
-        return eager(Traced.__array_ufunc__(plain(self), ufunc, method, *arguments, **options))
+        result = Traced.__array_ufunc__(plain(self), ufunc, method, *arguments, **options)
+        # array += x returns the array itself.
+        return result if kwargs.get("out") is not None else eager(result)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         kinds = [Tensor if issubclass(kind, Eager) else kind for kind in types]
@@ -83,6 +85,9 @@ class Eager(Traced):
             return eager(super().__getitem__(index))
         except IndexError as error:
             raise invalid_argument(error) from None
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return np.round(self, digits or 0)
 
     def __str__(self) -> str:
         record_text(self, "str()")

@@ -11,11 +11,12 @@ from typing import Any
 from tapemagic.engine.events import Place
 from tapemagic.engine.tape.observer import GradientCall
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
+from tapemagic.explain.caller import parts
 from tapemagic.explain.causes import why_none
 from tapemagic.explain.formatting import derivative_symbol, format_value
 from tapemagic.explain.program_text import text_of
 from tapemagic.explain.query import Program, Question
-from tapemagic.explain.snapshot import snapshot_of
+from tapemagic.explain.snapshot import Named, snapshot_of
 from tapemagic.report.subject import Subject
 
 MAX_EXPRESSION_LENGTH = 24
@@ -92,6 +93,12 @@ def target_names(call: GradientCall) -> Sequence[str]:
     return _names(written_call(call).target, call.targets, {}, "the target", {})
 
 
+def written_sources(call: GradientCall, namespace: Mapping[str, Any]) -> Sequence[Named]:
+    """Return the sources of a call, each with its expression in the program, if that is short."""
+    names = _names(written_call(call).sources, call.sources, {}, "", namespace)
+    return [pair for pair in zip(names, call.sources, strict=True) if pair[0]]
+
+
 def _rows(subject: Subject, call: GradientCall) -> Iterator[OwnGradient]:
     """A row for each source of a call."""
     written = written_call(call)
@@ -108,7 +115,7 @@ def _rows(subject: Subject, call: GradientCall) -> Iterator[OwnGradient]:
         remark = f"the gradient of the sum of {arrays[0]}" if arrays else ""
     results = _results(written.results, len(sources))
     for name, source, x, value in zip(results, sources, call.sources, call.results, strict=True):
-        reason = "" if value is not None else _reason(call, targets, source, x, written.tape, names)
+        reason = "" if value is not None else _reason(subject, call, targets, source, x, names)
         text = None if value is None else format_value(unwrap(value))
         yield OwnGradient(
             name,
@@ -125,17 +132,24 @@ def _rows(subject: Subject, call: GradientCall) -> Iterator[OwnGradient]:
 
 
 def _reason(
-    call: GradientCall, targets: Sequence[str], source: str, x: Any, tape: str, names: Any
+    subject: Subject,
+    call: GradientCall,
+    targets: Sequence[str],
+    source: str,
+    x: Any,
+    names: Mapping[int, str],
 ) -> str:
     """The reason for a None, by what the tape that gave it still knows."""
-    snapshot = snapshot_of(call.tape)
+    snapshot, tape = snapshot_of(call.tape), written_call(call).tape
     # Entering a tape again clears its records, and with them what they say about the earlier gradient.
     if not snapshot.times or snapshot.times[0] > call.time:
         return f"{tape or 'the tape'} has been used again since, so the reason is gone."
     place = Place(call.code.co_filename, written_call(call).line, "")
-    program = Program(place, {}, tape or "tape")
+    context = subject.context
+    program = Program(place, {}, tape or "tape", variables=context.program.variables)
+    bindings = context.bindings.get(source, ())
     reasons = (
-        why_none(Question(snapshot, target, x, y, source, names, program=program)).text
+        why_none(Question(snapshot, target, x, y, source, names, bindings, program)).text
         for y, target in zip(targets, call.targets, strict=True)
     )
     return next(reasons)
@@ -233,11 +247,13 @@ def _names(
         elements = node.elts
     elif isinstance(node, ast.Dict):  # whose values a tape takes in the order of its keys
         elements = []
-    if len(elements) != len(values) or any(isinstance(x, ast.Starred) for x in elements):
-        container = _short(node)
+    several = isinstance(node, ast.Name) and isinstance(namespace.get(node.id), list | tuple | dict)
+    unpacked = any(isinstance(x, ast.Starred) for x in elements)
+    if several or unpacked or len(elements) != len(values):
+        steps = _steps(node, len(values), namespace)
         return [
-            names_by_id.get(id_of(x)) or (f"{container}[{i}]" if container else default)
-            for i, x in enumerate(values)
+            names_by_id.get(id_of(x)) or step or default
+            for step, x in zip(steps, values, strict=True)
         ]
     names = []
     for element, x in zip(elements, values, strict=True):
@@ -245,6 +261,16 @@ def _names(
         is_other = isinstance(element, ast.Name) and namespace.get(written) is not x
         names.append((named if is_other else written) or written or named or default)
     return names
+
+
+def _steps(node: ast.expr | None, count: int, namespace: Mapping[str, Any]) -> Sequence[str]:
+    """Return the expressions for the elements of a structure: params['w'], or params[0] if its keys aren't known."""
+    container = _short(node)
+    if isinstance(node, ast.Name) and (value := namespace.get(node.id)) is not None:
+        named = [name for name, _ in parts(node, value)]
+        if len(named) == count:
+            return named
+    return [f"{container}[{i}]" if container else "" for i in range(count)]
 
 
 def _short(node: ast.expr | None) -> str:

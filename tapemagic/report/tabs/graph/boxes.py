@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from tapemagic.report.folding import Block, Part
 from tapemagic.report.subject import Role, Subject
 from tapemagic.report.summary import Summary
 from tapemagic.report.tabs.graph.view import Fold, Plan
-from tapemagic.report.tabs.training.series import Series, series_of
+from tapemagic.report.tabs.training.series import MAX_SERIES_POINTS, Series, series_of
 
 
 class ConstantNames:
@@ -355,12 +355,34 @@ def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[De
 
 def _series(development: Development, subject: Subject) -> LoopVariable:
     name, values = development.name, development.values
-    gradients = [None if i is None else subject.adjoints.get(i) for i in development.ids]
-    size, sizes = partial(size_of, subject.norms), None
-    if any(g is not None for g in gradients):
-        sizes = series_of("gradient", list(map(size, gradients)))
-    is_norm = any(np.ndim(x) for x in values)
-    return LoopVariable(name, series_of(name, list(map(size, values))), sizes, is_norm)
+    sizes = series_of(name, list(map(partial(size_of, subject.norms), values)))
+    return LoopVariable(name, sizes, _gradients(development, subject), any(map(np.ndim, values)))
+
+
+def _gradients(development: Development, subject: Subject) -> Series | None:
+    """Return the gradients of a value that a loop carries, where they are known; None without any."""
+    ids, adjoints, of_step = development.ids, subject.adjoints, subject.step_gradients
+    # The gradient of the loss of a step is 1 in each step.
+    if any(map(of_step.is_goal, ids)):
+        return None
+    asked: Iterable[int] = range(len(ids))
+    if subject.training_calls and len(ids) > MAX_SERIES_POINTS:
+        # Each gradient of a step takes a sweep, so a long training has as many as the curve has points.
+        asked = np.linspace(0, len(ids) - 1, MAX_SERIES_POINTS).round().astype(int).tolist()
+    sizes: dict[int, float] = {}
+    for k in asked:
+        i = ids[k]
+        gradient = None if i is None else adjoints.get(i)
+        if gradient is None and i is not None:
+            gradient = of_step.get(i)
+        if gradient is not None:
+            sizes[k] = size_of(subject.norms, gradient)
+    if not sizes:
+        return None
+    places = list(sizes)
+    series = series_of("gradient", list(sizes.values()))
+    steps = tuple(places[step - 1] + 1 for step in series.steps)
+    return replace(series, steps=steps, count=len(ids))
 
 
 def size_of(norms: dict[int, float], value: Any) -> float:

@@ -38,6 +38,13 @@ class Value:
     """True if its numbers are computed, and not those of a Dask array that is still to be computed."""
     chunks: str = ""
     """The chunks of a Dask array, as text."""
+    step_gradient: str | None = None
+    """Without a gradient of the targets: that of the loss of its training step; '' if nothing is to be said of it."""
+
+    @property
+    def shown_gradient(self) -> str | None:
+        """The gradient that its box shows: '' for no line, None for a gradient that is None."""
+        return self.step_gradient if self.gradient is None else self.gradient
 
 
 @dataclass(frozen=True)

@@ -159,10 +159,16 @@ class GraphBuilder:
                 self.assigned[by].append(index)
         # Without a gradient the box shows None, which is not 0: the target does not depend on the value.
         gradient = self.subject.adjoints.get(i)
-        entries, shown = None, None
+        entries, shown, of_step = None, None, None
         if gradient is not None:
             summary = summarise(gradient)
             entries, shown = summary.entries, _picture(summary)
+        elif not order and (gradient := self.subject.step_gradients.get(i)) is not None:
+            summary = summarise(gradient)
+            of_step, shown = summary.entries, _picture(summary)
+        # What was computed from a gradient, such as a step of descent, is not meant to lead to the target.
+        elif order or i in self.subject.after_gradients:
+            of_step = ""
         self.values.append(
             self.value(
                 value,
@@ -178,6 +184,7 @@ class GraphBuilder:
                     order,
                     "" if name else self.subject.symbols.get(i, ""),
                     gradient_summary=shown,
+                    step_gradient=of_step,
                 ),
             )
         )

@@ -111,7 +111,7 @@ def _value(value: analysed.Value, formula: str, key: str) -> Value:
     return Value(
         name=printable(value.name or value.symbol),
         text=value.text,
-        gradient=value.gradient,
+        gradient=value.shown_gradient,
         role=value.role,
         type=f"{format_size(value.shape)}, {value.dtype}"
         if value.shape

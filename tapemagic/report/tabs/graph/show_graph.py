@@ -78,7 +78,9 @@ def shows_none(graph: Graph) -> bool:
     """Return True if a gradient is None in some box."""
     orders = orders_with_gradients(graph)
     return any(
-        value.order in orders and value.role != "constant" and value.gradient in {None, "None"}
+        value.order in orders
+        and value.role != "constant"
+        and value.shown_gradient in {None, "None"}
         for value in graph.values
     )
 

@@ -151,7 +151,8 @@ class _LineValues:
         gradient = subject.adjoints.get(i)
         if gradient is not None:
             return text_of(gradient)
-        return "None" if subject.snapshot.tracks(i) else ""
+        is_meant = subject.snapshot.tracks(i) and i not in subject.after_gradients
+        return "None" if is_meant else ""
 
     def _of_versions(self, i: int) -> str:
         """The gradient with respect to a variable that changed: the sum of those with respect to its values."""

@@ -325,7 +325,10 @@ class Table:
         symbol, adjoint = self._symbols.of(value, i), self._subject.adjoints.get(i)
         # Integers have no gradient, not even None.
         is_float = getattr(value, "dtype", np.dtype(int)).kind in "fc"
-        has_adjoint = adjoint is not None or (self._subject.targets and is_float)
+        has_adjoint = adjoint is not None or (
+            # The gradient that a training step took isn't one of this table's, but it isn't None either.
+            self._subject.targets and is_float and self._subject.step_gradients.get(i) is None
+        )
         return TraceRow(
             "input",
             symbol=symbol.text,

@@ -830,7 +830,7 @@ class ReverseSteps:
         values = [
             value
             for value in self._graph.values
-            if value.gradient is None
+            if value.shown_gradient is None
             and value.role != "constant"
             and value.index not in self._without_gradient
             and value.order in self._orders

@@ -148,10 +148,7 @@ def _with_numbers(step: GradientStep) -> GradientStep:
 def _calls(subject: Subject) -> list[GradientStep]:
     """The gradients that the program took of values other than gradients, grouped by value."""
     steps: list[GradientStep] = []
-    for step in subject.whole.origins.steps:
-        # The gradient of a gradient isn't a training step, and neither is a gradient that the report took.
-        if step.records > subject.operations or any(map(subject.whole.order_of, step.targets)):
-            continue
+    for step in subject.training_calls:
         last = steps[-1] if steps else None
         # Two calls on the same target, each for other Variables, are one step.
         if (

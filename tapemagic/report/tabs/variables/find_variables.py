@@ -31,7 +31,8 @@ class NamedValue:
     reads : str
         The values that a variable had when it was read, if it has changed: ``5.0, 4.0``.
     has_gradient : bool
-        Whether there is a gradient to show, be it a None: not for constants, nor without a target.
+        Whether there is a gradient to show, be it a None: not for constants, nor without a target, nor for what the
+        cell computed from gradients.
     """
 
     index: int
@@ -65,6 +66,7 @@ def find(subject: Subject) -> tuple[NamedValue, ...]:
     output_ids = (record[-1] for record in snapshot.records)
     lines: dict[Any, int | None] = dict(zip(output_ids, snapshot.origins.lines, strict=True))
     rows: dict[str | int, NamedValue] = {}
+    after = subject.after_gradients
     for name, value in dict([*subject.sources, *context.named, *subject.targets]).items():
         number = id_of(value) if isinstance(value, Traced) else 0
         role = subject.roles.get(number, "computed" if snapshot.tracks(number) else "constant")
@@ -83,7 +85,9 @@ def find(subject: Subject) -> tuple[NamedValue, ...]:
             # A reader looks for the line that assigned the name, which may not be the one that computed the value.
             context.assigned.get(name, lines.get(number)),
             format_reads(array, subject.reads.get(number, ())),
-            role != "constant" and bool(subject.targets),
+            role != "constant"
+            and bool(subject.targets)
+            and not (gradient is None and number in after),
         )
     return tuple(rows.values())
 
