@@ -45,7 +45,7 @@ def source(found: Findings) -> str:
 
 @pytest.mark.parametrize("example", ["square", "product", "regression"])
 def test_stored(example: str) -> None:
-    """The quickstart's examples are drawn as they were when somebody last looked at them."""
+    """The examples are drawn as they were when somebody last looked at them."""
     found = getattr(recordings, example)()
 
     assert (STORED / f"{example}.dot").read_text(encoding="utf-8") == source(found)

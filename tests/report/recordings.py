@@ -79,12 +79,12 @@ def notes(found: Findings) -> str:
 
 
 def square() -> Findings:
-    """The quickstart's first example."""
+    """The smallest example: one variable, one operation."""
     return record(lambda x: x**2, 3.0)
 
 
 def product() -> Findings:
-    """The quickstart's example of two variables and two orders."""
+    """Two variables and two orders."""
     return record(lambda a, b: a * b * np.sin(a), 2.0, 3.0, order=2)
 
 
