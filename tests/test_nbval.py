@@ -25,6 +25,7 @@ from tapemagic.drawing.svg import Drawing
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.findings import Findings
 from tapemagic.report.html import page
+from tapemagic.report.live import notebook_data
 from tapemagic.report.tabs.plot.plot import Curve, Plot
 from tests.ipython.kernels import FIRST, PATHS, ROOT, kernel
 from tests.report.recordings import product, record, square, with_contents
@@ -81,7 +82,9 @@ def changed(kind: str, pattern: str, new: str) -> Callable[[Any], None]:
 
     def change(cell: Any) -> None:
         data = cell.outputs[0].data
-        data[kind], count = re.subn(pattern, lambda _: new, data[kind])
+        # The packed data of the extension are in an object.
+        place = (data[kind], "content") if kind == nbval.DATA else (data, kind)
+        place[0][place[1]], count = re.subn(pattern, lambda _: new, place[0][place[1]])
         assert 1 == count
 
     return change
@@ -91,6 +94,7 @@ CHANGES: dict[str, tuple[Callable[[Any], None], bool]] = {
     "unchanged": (lambda _: None, True),
     "drawing": (changed("text/html", BYTES, ELSEWHERE), True),
     "paper": (changed("text/latex", r"(?s)(?<=pgfpicture}).*(?=\\end{pgfpicture})", "another"), True),
+    "data": (changed(nbval.DATA, r"^.{20}", "another Graphviz"), True),
     "text": (changed("text/plain", "x̄ = 6.0", "x̄ = 6.1"), False),
     "table": (changed("text/html", "<td>3.0<td>6.0", "<td>3.0<td>6.1"), False),
     "words": (changed("text/html", r"y = power\(x, 2\)", "y = power(x, 3)"), False),
@@ -206,7 +210,8 @@ def test_images_of_others_are_compared() -> None:
 
 def test_other_collectors_are_left_alone() -> None:
     """Only what nbval collects has patterns."""
-    plain, notebook = SimpleNamespace(), SimpleNamespace(sanitize_patterns={"a": "b"})
+    plain = SimpleNamespace()
+    notebook = SimpleNamespace(sanitize_patterns={"a": "b"}, skip_compare=("traceback",))
 
     nbval.pytest_collectstart(plain)
     nbval.pytest_collectstart(notebook)
@@ -214,6 +219,7 @@ def test_other_collectors_are_left_alone() -> None:
     assert SimpleNamespace() == plain
     patterns = dict.fromkeys((nbval.DRAWING, nbval.PLOT, nbval.PAPER), r"\1")
     assert {"a": "b", **patterns} == notebook.sanitize_patterns
+    assert ("traceback", notebook_data.MIME) == notebook.skip_compare
 
 
 def test_the_entry_point() -> None:

@@ -13,7 +13,7 @@ export const RUN = "tapemagic:run-on-tape";
 export const OFF = "tapemagic:take-off-tape";
 const LOAD = "%load_ext tapemagic";
 const LOADS = /^\s*%(re)?load_ext\s+tapemagic\b/m;
-const ON_TAPE = /^%%tape(?![^\s]).*\n?/;
+const ON_TAPE = /^\s*%%tape(?!\S).*\n?/;
 const OTHER_MAGIC = /^\s*%%\w*/;
 const NO_CELL = "Click a code cell first: it is the one that goes on the tape.";
 
@@ -46,7 +46,9 @@ export function addCommands(
     const isOn = ON_TAPE.test(source);
     const [magic] = OTHER_MAGIC.exec(source) ?? [];
     if (magic && !isOn) {
-      warn(`This cell begins with ${magic}, and a cell has one such line: take it away first.`);
+      warn(
+        `This cell begins with ${magic.trim()}, and a cell has one such line: take it away first.`,
+      );
       return;
     }
     try {

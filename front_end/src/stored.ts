@@ -13,7 +13,7 @@ export const VERSION = 1;
 /** In milliseconds: how long ipywidgets and then the widget may take before the stored report is drawn. */
 const [PATIENCE, LOADING] = [250, 1500];
 /** In milliseconds: between two looks for ipywidgets. */
-const [SOON, SELDOM] = [150, 2000];
+const [SOON, SELDOM] = [100, 2000];
 
 const AGAIN = "Run the cell again to see it.";
 const WITHOUT_WIDGET = "Run the cell again, with widgets on, to see it.";
