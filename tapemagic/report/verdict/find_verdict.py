@@ -13,6 +13,7 @@ from tapemagic.report.subject import Subject
 from tapemagic.report.summary import summarise
 from tapemagic.report.tabs.gradients.find_gradients import Derivative
 from tapemagic.report.tabs.gradients.own_gradients import OwnGradient
+from tapemagic.report.verdict.earlier_steps import earlier_step
 from tapemagic.report.verdict.kinks import kinks
 from tapemagic.report.verdict.nonfinite_text import describe, describe_warning
 from tapemagic.report.verdict.statement import Statement, Topic, by_severity
@@ -135,7 +136,9 @@ def _warnings(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Stat
 def _nonfinite(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Statement]:
     """Yield the origin of the nan or infinity of each target, or of its gradients."""
     for fact in nonfinite:
-        yield Statement("nonfinite", describe(subject, fact), fact.line)
+        yield Statement(
+            "nonfinite", describe(subject, fact, earlier_step(subject, fact)), fact.line
+        )
     reported = {fact.target for fact in nonfinite if fact.way == "forward"}
     for name, target in subject.targets:
         if id_of(target) not in reported and not is_finite(unwrap(target)):

@@ -38,9 +38,14 @@ MOST_OPERANDS = 3
 """Maximum number of operands to name."""
 
 
-def describe(subject: Subject, fact: NonFinite) -> str:
-    """Write a sentence on the place where a nan or an infinity began."""
-    return _of_value(subject, fact) if fact.way == "forward" else _of_gradient(subject, fact)
+def describe(subject: Subject, fact: NonFinite, earlier: str = "") -> str:
+    """Write a sentence on the place where a nan or an infinity began.
+
+    - `earlier`: Sentences on the step before, each after a space.
+    """
+    if fact.way == "forward":
+        return f"{_of_value(subject, fact)}{earlier} Ignore its gradients."
+    return f"{_of_gradient(subject, fact)}{earlier}"
 
 
 def describe_warning(subject: Subject, warning: NumericWarning) -> str:
@@ -84,31 +89,31 @@ def _of_value(subject: Subject, fact: NonFinite) -> str:
     """Write the sentence on a value."""
     name, value = next((name, unwrap(x)) for name, x in subject.targets if id_of(x) == fact.target)
     operands = operands_of(subject, fact)
-    place = f"{fact.operation}{_on(subject, fact)}"
+    place = f"{fact.operation}{line_of(subject, fact)}"
     if fact.cause != "input":
-        place = f"{_called(fact.operation, operands)}{_on(subject, fact)}"
+        place = f"{called(fact.operation, operands)}{line_of(subject, fact)}"
     if fact.cause == "input" and operands.startswith("its input"):
         cause = f"{place} received an input that was already {fact.result}"
     elif fact.cause == "input":
         became = "had become" if bad_assignment(subject, fact) else "was already"
         cause = f"{_name_of_operand(operands)} {became} {fact.result} when {place} used it"
     elif fact.cause in ("0/0", "division by zero") and fact.operation in ("divide", "remainder"):
-        cause = f"{place} divides {fact.operands[0]} by {fact.operands[1]}{_values(operands)}"
+        cause = f"{place} divides {fact.operands[0]} by {fact.operands[1]}{values_of(operands)}"
     elif fact.cause == "overflow":
-        cause = f"{place} is too large for {value.dtype}{_values(operands)}"
+        cause = f"{place} is too large for {value.dtype}{values_of(operands)}"
     else:
-        cause = f"{place} is {fact.result}{_values(operands)}"
-    return f"{name} {_is(value)} because {cause}. Ignore its gradients."
+        cause = f"{place} is {fact.result}{values_of(operands)}"
+    return f"{name} {_is(value)} because {cause}."
 
 
-def _called(operation: str, operands: str) -> str:
+def called(operation: str, operands: str) -> str:
     """Return an operation with the name of its only operand: "log(s[0, 2])"."""
     name = _name_of_operand(operands)
     is_call = operation not in OPERATORS and not operands.startswith("its input")
     return f"{operation}({name})" if is_call and " and " not in operands else operation
 
 
-def _values(operands: str) -> str:
+def values_of(operands: str) -> str:
     """Return the values of operands in parentheses: " (x[2] = -1.0)"."""
     values = operands.replace(" is ", " = ").removeprefix("its input = ")
     return f" ({values.removeprefix('its inputs are ')})"
@@ -124,7 +129,7 @@ def _of_gradient(subject: Subject, fact: NonFinite) -> str:
     place = f"the derivative of {fact.operation}"
     operands = operands_of(subject, fact).replace(" is ", " = ")
     operands = operands.removeprefix("its input = ").removeprefix("its inputs are ")
-    where = _on(subject, fact).strip().replace(" on line", ", line").removeprefix("on ")
+    where = line_of(subject, fact).strip().replace(" on line", ", line").removeprefix("on ")
     at = f"at {operands}{f' ({where})' if where else ''}"
     begin = f"{_gradients(subject, fact)}: {place}"
     if not fact.slope:
@@ -151,7 +156,7 @@ def _gradients(subject: Subject, fact: NonFinite) -> str:
     symbol, value = bad[0]
     more_count = len(bad) - 1
     more = (
-        f" (and so {'is 1 other' if more_count == 1 else f'are {more_count:,} more_count'})"
+        f" (and so {'is 1 other' if more_count == 1 else f'are {more_count:,} more'})"
         if more_count
         else ""
     )
@@ -166,7 +171,7 @@ def _is(value: Any) -> str:
     return f"is {format_value(value) if kind == 'inf' else kind}"
 
 
-def _on(subject: Subject, fact: NonFinite) -> str:
+def line_of(subject: Subject, fact: NonFinite) -> str:
     """Return the layer and the line of an operation: " in dense on line 4"."""
     origins = subject.whole.origins
     layer = origins.layer_around(origins.sites[fact.record][1]) if origins.sites else ""
