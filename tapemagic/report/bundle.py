@@ -8,6 +8,7 @@ import warnings
 import webbrowser
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from IPython.core.getipython import get_ipython
 from IPython.display import display
 
 from tapemagic.drawing.curves import CurvePicture, curve_picture
+from tapemagic.drawing.elements import element
 from tapemagic.drawing.graph_picture import GraphPicture
 from tapemagic.drawing.report_style import Style, ground_of, themed_page
+from tapemagic.drawing.styles import SMALL
 from tapemagic.drawing.svg import Drawing
 from tapemagic.engine.runtime import without_garbage_collection
 from tapemagic.explain.formatting import format_cell_value, significant_digits
@@ -51,6 +54,7 @@ class TapeReport:
     - `findings`: The variables, graph and gradients as plain data.
     - `remarks`: Its sliders, and what else is to say of the run that it shows.
     - `on_move`: Answers messages on its sliders.
+    - `hint`: A sentence that only its widget shows. Text, HTML and saved pages are the same whichever cell ran first.
     """
 
     def __init__(
@@ -64,6 +68,7 @@ class TapeReport:
         self.findings = findings
         self.remarks = Remarks()
         self.on_move: Move | None = None
+        self.hint = ""
         self._details = details
         self.value = value
         self._value_is_target = value_is_target
@@ -135,7 +140,10 @@ class TapeReport:
         if self._view is None:
             room = room_beside([*beside, STORED])
             moved = self._moved if self.on_move else None
-            self._view = ReportWidget(self.content(), self._answers, moved, room)
+            content = self.content()
+            if self.hint:
+                content["head"] += element("div", SMALL, escape(self.hint))
+            self._view = ReportWidget(content, self._answers, moved, room)
         return view(self._view)
 
     @property
