@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -79,13 +79,16 @@ class Request:
     atol: float | None
 
 
-def check_gradient(line: str, session: Session | None, shell: InteractiveShell) -> CheckReport:
+def check_gradient(
+    line: str, session: Session | None, shell: InteractiveShell, values: Mapping[str, Any]
+) -> CheckReport:
     """Compare a hand-written derivative with the gradient of the last %%tape cell.
 
     - `line`: The line after ``%check_gradient``: an expression for your derivative, the names of target and source, and
       optionally ``--rtol`` and ``--atol``.
     - `session`: The last %%tape cell.
-    - `shell`: The notebook in which the names are looked up.
+    - `shell`: The notebook in which your expression is evaluated.
+    - `values`: The values of target and source by name.
 
     Raises UsageError if the line cannot be parsed, or a name in it is not a tensor.
     """
@@ -93,8 +96,8 @@ def check_gradient(line: str, session: Session | None, shell: InteractiveShell) 
     if session is None:
         raise UsageError(f"{MAGIC} asks the last %%tape cell, and none has run yet: run one first")
     request = parse(line)
-    target = tensor_named(request.target, shell.user_ns, MAGIC)
-    source = tensor_named(request.source, shell.user_ns, MAGIC)
+    target = tensor_named(request.target, values, MAGIC)
+    source = tensor_named(request.source, values, MAGIC)
     # Neither your derivative nor this gradient belongs to the recording.
     with session.observer.paused():
         mine = _array(request, shell)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -26,7 +27,11 @@ NODES_FACTOR = 4
 
 
 def tape_graph(
-    options: Any, session: Session | None, namespace: dict[str, Any], max_nodes: int, style: Style
+    options: Any,
+    session: Session | None,
+    namespace: Mapping[str, Any],
+    max_nodes: int,
+    style: Style,
 ) -> TapeGraph | DotSource:
     """Draw the graph of the last %%tape cell.
 
@@ -63,7 +68,7 @@ def tape_graph(
     return graph.dot if options.dot else graph
 
 
-def _target(name: str, session: Session, namespace: dict[str, Any]) -> Named:
+def _target(name: str, session: Session, namespace: Mapping[str, Any]) -> Named:
     value = tensor_named(name, namespace, "%tape_graph")
     if not session.observer.tracks(value):
         raise UsageError(

@@ -5,8 +5,8 @@ from __future__ import annotations
 USAGE = {
     "%%tape": """
 %%tape [NAME ...] [-t NAME ...] [-o ORDER] [-p] [-n TAPE_NAME]
-         [--no-auto-watch] [--jacobian] [--hessian] [--check] [--code]
-         [--compute] [--what-if NAME[=LOW:HIGH] ...] [--plot NAME=LOW:HIGH]
+         [--no-auto-watch] [--plain] [--jacobian] [--hessian] [--check]
+         [--code] [--compute] [--what-if NAME[=LOW:HIGH] ...] [--plot NAME=LOW:HIGH]
 """,
     "%tape": "%tape [-o ORDER] EXPRESSION",
     "%tape_graph": "%tape_graph [TARGET] [--iteration K] [--nodes N] [--dot]",
@@ -56,6 +56,12 @@ The derivatives as a program of NumPy, in a tab that is there without the
 option, too, and is then written when it is opened::
 
   %%tape x --code
+  x = 2.0
+  y = np.sin(x) * x**2
+
+Plain numbers after the cell, for json, tables and other libraries::
+
+  %%tape x --plain
   x = 2.0
   y = np.sin(x) * x**2
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from functools import partial
@@ -59,7 +59,9 @@ from tapemagic.ipython.what_if import WhatIf
 from tapemagic.ipython.why import why
 from tapemagic.report.analysis import analyze
 from tapemagic.report.bundle import TapeReport
+from tapemagic.report.details import Details
 from tapemagic.report.failure.find_failure import Failure
+from tapemagic.report.findings import Findings
 from tapemagic.report.function_code import FunctionCode
 from tapemagic.report.request import MAX_NODES, Kind, ReportRequest
 from tapemagic.report.tabs import TITLES
@@ -74,6 +76,11 @@ OPTION = re.compile(
 )
 """The options of %%tape that %tape does not have, at the beginning of a line."""
 NO_OPTION = "%tape has no option {}, only -o: write %%tape with its options above a cell, and the expression in it"
+
+TENSORS_NOW = (
+    "From now on, {0} is a Tensor. print({0}) shows its value, and {1} returns it. With %%tape --plain, names are "
+    "plain numbers after the cell."
+)
 
 RAN = "the cell has run, and its variables and its tape are there: %why and %gradient can ask them"
 INTERRUPTED = f"the report was interrupted; {RAN}"
@@ -137,6 +144,7 @@ class TapeMagics(Magics):
         self.completion = Completion(self)
         super().__init__(shell)
         self._reports = ShownReports(shell)
+        self._has_said = False
 
     # IPython would replace {x} and $x in the line by values, which breaks set displays and f-strings in expressions.
     @no_var_expand
@@ -159,7 +167,9 @@ class TapeMagics(Magics):
         check_names(ready, [*watch, *sliders], targets)
 
         def begin() -> Session:
-            session = Session(ready, watch, options.persistent, not options.no_auto_watch)
+            session = Session(
+                ready, watch, options.persistent, not options.no_auto_watch, options.plain
+            )
             session.tape_name = options.name
             ready.namespace[options.name] = session.tape
             return session
@@ -190,7 +200,20 @@ class TapeMagics(Magics):
             if what_if and what_if.refusal:
                 self.last = earlier
             raise
-        return None if ends_in_semicolon(cell) else report
+        if report is None or ends_in_semicolon(cell):
+            return None
+        self._say_once(self.last, report)
+        return report
+
+    def _say_once(self, session: Session, report: TapeReport) -> None:
+        """Say in the first report of a kernel that watched names are tensors from now on."""
+        names = [] if session.is_plain or self._has_said else session.turned_into_tensors()
+        if names:
+            self._has_said = True
+            name = names[0]
+            has_axes = self.shell.user_ns[name].ndim
+            numbers = "{0}.numpy() or {0}.tolist()" if has_axes else "float({0}) or {0}.numpy()"
+            report.hint = TENSORS_NOW.format(name, numbers.format(name))
 
     def _what_if(
         self,
@@ -286,6 +309,23 @@ class TapeMagics(Magics):
         failure: Failure | None,
     ) -> TapeReport:
         style = self._style()
+        try:
+            findings, details, is_target = self._analyzed(session, value, request, failure, style)
+        finally:
+            # The report needed the tensors; also a cell that failed gives its names back.
+            if session.is_plain:
+                session.give_back()
+        return TapeReport(findings, session.plain_value(value), is_target, style, details)
+
+    def _analyzed(
+        self,
+        session: Session,
+        value: Any,
+        request: ReportRequest,
+        failure: Failure | None,
+        style: Style,
+    ) -> tuple[Findings, Details, bool]:
+        """Compute what the report shows, and whether it shows the value of the cell."""
         with significant_digits(style.digits):
             targets = choose_targets(session, value, request.target_names)
             session.targets, session.order = targets.named, request.order
@@ -293,7 +333,7 @@ class TapeMagics(Magics):
             findings, details = analyze(
                 session.observer, self._for_run(session, request, failure), context
             )
-        return TapeReport(findings, value, targets.is_value, style, details)
+        return findings, details, targets.is_value
 
     def _for_run(
         self, session: Session, request: ReportRequest, failure: Failure | None
@@ -315,6 +355,10 @@ class TapeMagics(Magics):
             compute=compute,
             max_nodes=self.max_nodes,
         )
+
+    def _names(self) -> Mapping[str, Any]:
+        """Return the values of names for magics that ask the last cell."""
+        return self.shell.user_ns if self.last is None else self.last.names()
 
     def _style(self) -> Style:
         """Return the settings for showing reports."""
@@ -371,14 +415,12 @@ class TapeMagics(Magics):
                 "%gradient needs a target and at least one source, as in %gradient loss w b"
             )
         observer = self.last.observer
-        target, *sources = [
-            tensor_named(name, self.shell.user_ns, "%gradient") for name in tensor_names
-        ]
+        target, *sources = [tensor_named(name, self._names(), "%gradient") for name in tensor_names]
         gradients = observer.gradient(target, sources)
         for name, source, gradient in zip(tensor_names[1:], sources, gradients, strict=True):
             if gradient is None:
                 print(self.last.explain(tensor_names[0], target, name, source))  # noqa: T201 -- the answer to a question
-        result = gradients[0] if len(gradients) == 1 else gradients
+        result = self.last.plain_value(gradients[0] if len(gradients) == 1 else gradients)
         return None if result is None else display_result(result, line, self.shell)
 
     @no_var_expand
@@ -388,7 +430,7 @@ class TapeMagics(Magics):
     def why(self, line: str) -> Explanation | Explanations | None:
         """Explain why a gradient of the last %%tape cell is None, or which paths it sums."""
         __tracebackhide__ = True
-        return display_result(why(line, self.last, self.shell.user_ns), line, self.shell)
+        return display_result(why(line, self.last, self._names()), line, self.shell)
 
     @no_var_expand
     @output_can_be_silenced
@@ -397,7 +439,9 @@ class TapeMagics(Magics):
     def check_gradient(self, line: str) -> CheckReport | None:
         """Compare your own derivative with the gradient of the last %%tape cell."""
         __tracebackhide__ = True
-        return display_result(check_gradient(line, self.last, self.shell), line, self.shell)
+        return display_result(
+            check_gradient(line, self.last, self.shell, self._names()), line, self.shell
+        )
 
     @no_var_expand
     @output_can_be_silenced
@@ -407,7 +451,7 @@ class TapeMagics(Magics):
         """Show the graph of the last %%tape cell, larger than in the report."""
         __tracebackhide__ = True
         options = parse_line(self.tape_graph, line.rstrip("; "), "%tape_graph")
-        graph = tape_graph(options, self.last, self.shell.user_ns, self.max_nodes, self._style())
+        graph = tape_graph(options, self.last, self._names(), self.max_nodes, self._style())
         return display_result(graph, line, self.shell)
 
     @no_var_expand

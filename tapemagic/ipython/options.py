@@ -134,6 +134,13 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
             "Watch only what is named, and no Variable automatically.",
         ),
         Option(
+            ("--plain",),
+            "plain numbers after the cell",
+            "Give the names back as plain numbers after the cell: watched values as they came, and results as arrays "
+            "and NumPy scalars. Variables stay. %%gradient and %%why still know the names. By default, names are "
+            "tensors after the cell.",
+        ),
+        Option(
             ("--jacobian",),
             "every element's derivative",
             "Show the derivative of every element of a target, not only of their sum.",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections import ChainMap
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from tapemagic.engine.events import Place
-from tapemagic.engine.laziness import as_lazy
+from tapemagic.engine.laziness import as_lazy, is_lazy
+from tapemagic.engine.recording import clock, time_of
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
-from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
+from tapemagic.engine.tensor.tensor import Traced, has_id, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.explain.advice import conversion, lost_track, replacement
 from tapemagic.explain.explain import Explanation, explain
@@ -53,14 +55,21 @@ class Session:
     - `targets`: Sequence of (name, tensor). The values that the report differentiates.
     - `order`: The highest order of derivatives in the report.
     - `notes`: Additional statements for the verdict.
+    - `is_plain`: Whether the cell's names are given back as plain numbers: see `give_back`.
 
     Raises UsageError if a value to watch does not consist of numbers.
     """
 
     def __init__(
-        self, cell: Cell, watch: Sequence[str], persistent: bool, auto_watch: bool
+        self,
+        cell: Cell,
+        watch: Sequence[str],
+        persistent: bool,
+        auto_watch: bool,
+        is_plain: bool = False,
     ) -> None:
         self.cell = cell
+        self.is_plain = is_plain
         self.watch = tuple(watch)
         self.tape_name = ""
         self._sites = CallSites(cell.filename)
@@ -76,6 +85,9 @@ class Session:
         self._snapshot: tuple[tuple[int, ...], Snapshot] | None = None
         self._names: tuple[int, dict[int, str]] | None = None
         self.lists: dict[str, str] = {}
+        self._plain_values = PlainValues()
+        # What each name was bound to before it was given back, and the plain value that it has now.
+        self._given_back: dict[str, tuple[Any, Any]] = {}
         self.targets: Sequence[Named] = ()
         self.order = 1
         self.notes: list[Statement] = []
@@ -153,7 +165,40 @@ class Session:
         tensor: Traced = watchable(name, value, maker(self.cell.namespace))
         if isinstance(value, CONTAINERS):
             self.lists[name] = type(value).__name__
+        self._plain_values.came_as(tensor, value)
         return tensor
+
+    def turned_into_tensors(self) -> list[str]:
+        """Return the watched names that were bound to plain numbers and are bound to tensors now."""
+        namespace, values = self.cell.namespace, self._plain_values
+        return [name for name in self.watch if values.has_come(namespace.get(name))]
+
+    def give_back(self) -> None:
+        """Bind the names of the cell to plain numbers, as they would be without a tape; Variables stay.
+
+        Watched values become what they were, and results arrays and NumPy scalars, also inside lists, tuples and dicts.
+        """
+        namespace = self.cell.namespace
+        for name in sorted({*self.watch, *self.cell.assigned, *self.cell.read} & namespace.keys()):
+            value = namespace[name]
+            plain = self._plain_values.of(value)
+            if plain is not value:
+                namespace[name] = plain
+                self._given_back[name] = value, plain
+
+    def plain_value(self, value: Any) -> Any:
+        """Return the value of the cell, as plain numbers if its names are."""
+        return self._plain_values.of(value) if self.is_plain else value
+
+    def names(self) -> Mapping[str, Any]:
+        """Return the notebook's variables, with tensors for names that still have the values given back."""
+        namespace = self.cell.namespace
+        held = {
+            name: tensor
+            for name, (tensor, plain) in self._given_back.items()
+            if namespace.get(name) is plain
+        }
+        return ChainMap(held, namespace)
 
     def recording(self) -> Observer:
         """Return the recording of the cell without the derivatives that its report computed."""
@@ -205,7 +250,8 @@ class Session:
 
     def _notes(self) -> list[Statement]:
         """Note lists that were replaced by arrays, and a tape whose name was reassigned."""
-        text = "{0} was a {1} and is an array now, because it is watched: {0} + {0} adds the numbers in it"
+        when = "in this cell" if self.is_plain else "now"
+        text = f"{{0}} was a {{1}} and is an array {when}, because it is watched: {{0}} + {{0}} adds the numbers in it"
         notes = [Statement("note", text.format(*item)) for item in self.lists.items()]
         name = self.tape_name
         value = self.cell.namespace.get(name)
@@ -370,6 +416,58 @@ class Session:
             if name not in mentioned and not name.startswith("_") and name not in HIDDEN
         ]
         return used, unused
+
+
+class PlainValues:
+    """Plain numbers for the tensors of a cell, and what its watched values were before they became tensors."""
+
+    def __init__(self) -> None:
+        # The time of the start: older tensors were tensors before the cell.
+        self._start = time_of(clock[0])
+        # By the identity of the tensor, which is kept alive for that.
+        self._originals: dict[int, tuple[Traced, Any]] = {}
+
+    def came_as(self, tensor: Traced, value: Any) -> None:
+        """Remember the value that was replaced by a tensor, the first one if that is a tensor as well."""
+        self._originals.setdefault(id(tensor), (tensor, value))
+
+    def has_come(self, value: Any) -> bool:
+        """Return True for a tensor that replaced a value of another type."""
+        original = self._originals.get(id(value))
+        return original is not None and not isinstance(original[1], Traced)
+
+    def of(self, value: Any) -> Any:
+        """Return a value with plain numbers instead of tensors; lists and dicts are changed in place."""
+        return self._of(value, set())
+
+    def _of(self, value: Any, seen: set[int]) -> Any:
+        if isinstance(value, Traced):
+            return self._number(value)
+        kind = type(value)
+        # A list may contain itself.
+        if kind not in CONTAINERS or id(value) in seen:
+            return value
+        seen.add(id(value))
+        if kind is tuple:
+            items = tuple(self._of(x, seen) for x in value)
+            return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
+        places = value.items() if kind is dict else enumerate(value)
+        for place, x in list(places):
+            plain = self._of(x, seen)
+            if plain is not x:
+                value[place] = plain
+        return value
+
+    def _number(self, value: Traced) -> Any:
+        if id(value) in self._originals:
+            return self._originals[id(value)][1]
+        # Your own Variables and constants stay; results have the time at which they were computed.
+        if isinstance(value, Variable) or time_of(id_of(value)) <= self._start:
+            return value
+        if is_lazy(unwrap(value)):
+            return value.to_dask_array()
+        number = unwrap(value)
+        return number.copy() if number.ndim else number
 
 
 def unique_name(name: str, taken: Container[str]) -> str:

@@ -8,6 +8,7 @@ import warnings
 import webbrowser
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from IPython.core.getipython import get_ipython
 from IPython.display import display
 
 from tapemagic.drawing.curves import CurvePicture, curve_picture
+from tapemagic.drawing.elements import element
 from tapemagic.drawing.graph_picture import GraphPicture
 from tapemagic.drawing.report_style import Style, ground_of, switched_off, themed_page
+from tapemagic.drawing.styles import SMALL
 from tapemagic.drawing.svg import Drawing
 from tapemagic.engine.runtime import without_garbage_collection
 from tapemagic.explain.formatting import format_cell_value, significant_digits
@@ -52,6 +55,7 @@ class TapeReport:
     - `findings`: The variables, graph and gradients as plain data.
     - `remarks`: Its sliders, and what else is to say of the run that it shows.
     - `on_move`: Answers messages on its sliders.
+    - `hint`: A sentence that only its widget shows. Text, HTML and saved pages are the same whichever cell ran first.
     """
 
     def __init__(
@@ -65,6 +69,7 @@ class TapeReport:
         self.findings = findings
         self.remarks = Remarks()
         self.on_move: Move | None = None
+        self.hint = ""
         self._details = details
         self.value = value
         self._value_is_target = value_is_target
@@ -142,6 +147,9 @@ class TapeReport:
         if self._view is None:
             room = room_beside([*beside, LOADER])
             moved = self._moved if self.on_move else None
+            if self.hint:  # not in the stored data, which are the same whichever cell ran first
+                hint = element("div", SMALL, escape(self.hint))
+                content = {**content, "head": content["head"] + hint}
             self._view = ReportWidget(content, self._answers, moved, room)
         return view(self._view)
 
