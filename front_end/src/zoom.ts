@@ -3,11 +3,11 @@ import { boxOf, listen } from "./dom";
 
 /** Pixels in a unit of the picture at its full size: svg.py states the same. */
 const UNIT = 96 / 72 / 2;
-/** The smallest scale at which a picture is made to fit, and the one at which a larger picture is read. */
-const [LEAST, READ] = [0.6, 0.8];
+/** The smallest scale at which a picture is made to fit, with letters of 10 pixels: dot.py states the same. */
+const LEAST = 0.75;
 const [SMALLEST, LARGEST] = [0.05, 8];
 /** The most pixels that the height of the place for the picture has; report.css calls it --tm-high. */
-const high = (): number => Math.max(0.56 * innerHeight, 420);
+const high = (): number => Math.max(0.56 * innerHeight, 440);
 /** A hundred times the size of the letters of controls, in units of the picture. */
 const LETTERS = 1650;
 
@@ -40,6 +40,7 @@ export function zoomOf(sheet: HTMLElement, port: HTMLElement): Zoom {
   const size = (wanted: number): void => {
     scale = Math.max(SMALLEST, Math.min(LARGEST, wanted));
     style.width = `${scale * width}px`;
+    port.classList.add("tm-zoomed");
   };
   const by = (factor: number, point?: Point): void => {
     const frame = boxOf(port);
@@ -100,10 +101,7 @@ export function zoomOf(sheet: HTMLElement, port: HTMLElement): Zoom {
       const box = sheet.querySelector("svg")?.getAttribute("viewBox")?.split(" ").map(Number);
       [width, height] = [box?.[2] ?? 1, box?.[3] ?? 1];
       const full = UNIT * width;
-      const isWhole = LEAST * UNIT * height < high();
-      const most = isWhole
-        ? `(var(--tm-high) - 12px) * ${width / height}, ${full}px`
-        : `${READ * full}px`;
+      const most = `(var(--tm-high) - 12px) * ${width / height}, ${full}px`;
       style.width = `max(${LEAST * full}px, min(100% - 8px, ${most}))`;
       if (scale) size(scale);
     },

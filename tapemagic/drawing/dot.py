@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import NamedTuple
 
 import graphviz
@@ -35,7 +36,7 @@ COMMUTATIVE = {"add", "multiply", "maximum", "minimum"}
 # The picture has its own list of fonts. Here, a name that PostScript knows saves a sixth of Graphviz's time: it looks
 # for any other name, and for a list, among the fonts of the machine.
 FONT = "Helvetica"
-FONT_SIZE, EDGE_SIZE, TITLE_SIZE, CONSTANT_SIZE = 10, 9, 11, 9
+FONT_SIZE, EDGE_SIZE, TITLE_SIZE, CONSTANT_SIZE = 10, 10, 11, 10
 """The font sizes of boxes, edges, frames and constants."""
 INK, QUIET = "#1f2937", "#6b7280"
 FRAME = f"{GROUND}14"
@@ -54,10 +55,16 @@ STYLES: dict[Role, dict[str, str]] = {
         "style": "filled,dashed",
     },
 }
-PAGE = (756, 468)
-"""The width and height in points of a page on a screen."""
+# A report in a window of 1,280 × 600 pixels, and in one of 700: what its head, its tabs and its margins leave, at 96
+# pixels in 72 points.
+NARROW, WIDE = (489, 322), (924, 322)
+"""The width and height in points that screens have for a picture."""
+LEAST_SCALE = 0.75
+"""The smallest scale at which all letters have 10 pixels: of the smallest ones, 10 points are 13.3 pixels."""
 NODE_GAP, RANK_GAP, FRAME_GAP = 18, 12, 26
 """In points: the gaps between boxes of a rank, between ranks, and around a frame."""
+MARGIN = 8
+"""The points around a picture that Graphviz adds to its width and height."""
 MIN_OVAL, FOLD_PADDING = (36, 22), 8
 """In points: the smallest size of an operation, and the additional padding of a folded one."""
 # The longest edges of a graph lead to constants and weights that many operations read: they cross all others.
@@ -78,6 +85,10 @@ FOLDED = {
     "color": QUIET,
 }
 """The style of a node with several folded operations."""
+STATEMENT = FOLDED | {"peripheries": "1"}
+"""The style of the node of a statement: its formula says that it is several operations."""
+OUTER_BORDER = 8
+"""The points that the outer border of `FOLDED` adds to the width and height of a node."""
 OPERATION = {"fillcolor": "#f3f4f6", "color": "#9ca3af", "shape": "ellipse"}
 """The style of an operation."""
 MAX_LABEL = 24
@@ -86,6 +97,8 @@ MAX_ONE_LINE = 24
 """The most characters of a name and a value in one line of a box."""
 MAX_TEXT = 48
 """The most characters of a name, value or source line."""
+MAX_FORMULA, MAX_LINES = 40, 3
+"""The most characters of a line of a formula, and the most lines."""
 MAX_TITLE = 80
 """The most characters of the title of a layer's frame."""
 
@@ -104,7 +117,7 @@ def dot(
 
     Returns str: DOT that depends on the recording only, not on the machine.
     """
-    inserts = inserts or Inserts(graph)
+    inserts = inserts or fitting_inserts(graph)
     down = grows_down(extents or estimate(graph, inserts))
     place = Places(graph)
     source = graphviz.Digraph(
@@ -309,6 +322,8 @@ def _nodes(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
                 )
         # Operands keep their order from left to right, except where swapping them changes nothing.
         folded = FOLDED if step.elided else OPERATION
+        if step.kind == "statement":
+            folded = STATEMENT
         folded = folded | (BAD_NODE if step.bad else {})
         insert = drawn.inserts.of_step(step)
         source.node(
@@ -369,12 +384,40 @@ class Extents(NamedTuple):
 
 
 def grows_down(extents: Extents) -> bool:
-    """Return True if a picture is drawn from top to bottom, because it is larger on a page that way."""
-    across, down = (
-        min(1.0, *(room / max(side, 1) for room, side in zip(PAGE, size, strict=True)))
-        for size in extents
-    )
-    return across < down
+    """Return True if a picture is drawn from top to bottom, because more screens have room for it that way."""
+    return _fitness(extents.across) < _fitness(extents.down)
+
+
+def _fitness(size: tuple[float, float]) -> tuple[int, float]:
+    """Return how many screens have room for a picture, and the scale at which the narrow one has."""
+    scales = [
+        min(1.0, *(room / max(side, 1) for room, side in zip(screen, size, strict=True)))
+        for screen in (NARROW, WIDE)
+    ]
+    return sum(scale >= LEAST_SCALE for scale in scales), scales[0]
+
+
+def screens(graph: Graph) -> int:
+    """Return how well screens have room for the picture of a graph.
+
+    That is 4 if a narrow and a wide one have, 2 if only the wide one has, and one less if they only have without the
+    small pictures of arrays.
+    """
+    pictured = 2 * _screens(graph, Inserts(graph))
+    return max(pictured, 2 * _screens(graph, Inserts(graph, arrays=False)) - 1, 0)
+
+
+def _screens(graph: Graph, inserts: Inserts) -> int:
+    return max(_fitness(size)[0] for size in estimate(graph, inserts))
+
+
+def fitting_inserts(graph: Graph) -> Inserts:
+    """Return the small pictures in a graph, without those of arrays if only then all screens have room for it."""
+    inserts = Inserts(graph)
+    if inserts.has_arrays and _screens(graph, inserts) < 2:
+        smaller = Inserts(graph, arrays=False)
+        return smaller if _screens(graph, smaller) == 2 else inserts
+    return inserts
 
 
 def estimate(graph: Graph, inserts: Inserts) -> Extents:
@@ -386,19 +429,32 @@ def estimate(graph: Graph, inserts: Inserts) -> Extents:
     # A picture is rows of boxes with rows of operations between them, and the labels of edges.
     boxes: dict[int, list[tuple[float, float]]] = {}
     operations: dict[int, list[tuple[float, float]]] = {}
-    for value in graph.values:
-        size = value_size(value, value.order in shown, inserts.of_value(value))
-        boxes.setdefault(rank[value.index], []).append(size)
+    sizes = [value_size(x, x.order in shown, inserts.of_value(x)) for x in graph.values]
+    for index, box_size in enumerate(sizes):
+        boxes.setdefault(rank[index], []).append(box_size)
     labels: dict[int, float] = {}
     labelled = has_room_for_labels(graph)
     for step, at in zip(graph.steps, rows_of_steps, strict=True):
-        size = operation_size(step, inserts.of_step(step))
+        size: tuple[float, float] = operation_size(step, inserts.of_step(step))
+        if step.elided and step.kind != "statement":
+            size = size[0] + OUTER_BORDER, size[1] + OUTER_BORDER
         operations.setdefault(at, []).append(size)
         beside = widest(edge_labels(step).values(), EDGE_SIZE) if labelled else 0.0
         labels[at] = max(labels.get(at, 0.0), beside)
     rows = [*boxes.values(), *operations.values()] or [[(0.0, 0.0)]]
+    # The labels of edges have ranks of their own, into which Graphviz moves boxes between others: they are more rows.
+    if any(labels.values()):
+        last = dict[int, int]()
+        for step, at in zip(graph.steps, rows_of_steps, strict=True):
+            last.update((i, min(at, last.get(i, at))) for i in step.inputs)
+        between: dict[int, list[tuple[float, float]]] = {}
+        for i in (i for i, at in last.items() if at > rank[i]):
+            between.setdefault(rank[i], []).append(sizes[i])
+        rows += between.values()
     frames = FRAME_GAP * len(graph.frames)
-    gaps = 4 * RANK_GAP * len(operations)
+    gaps = RANK_GAP * (len(rows) - 1)
+    # A label is between two ranks, with a gap on both sides.
+    texts = [text for text in labels.values() if text]
     lengths, thicknesses = (
         [sum(max(size[axis] for size in row) for row in rows) + gaps for axis in (0, 1)],
         [
@@ -407,8 +463,8 @@ def estimate(graph: Graph, inserts: Inserts) -> Extents:
         ],
     )
     return Extents(
-        (lengths[0] + sum(labels.values()), thicknesses[1]),
-        (thicknesses[0], lengths[1] + LINE * sum(map(bool, labels.values())) + frames),
+        (lengths[0] + sum(texts) + RANK_GAP * len(texts) + frames + MARGIN, thicknesses[1]),
+        (thicknesses[0], lengths[1] + (LINE + RANK_GAP) * len(texts) + frames + MARGIN),
     )
 
 
@@ -446,9 +502,16 @@ def operation_lines(step: Step) -> list[str]:
     if step.layer:
         words = filter(None, (step.name, step.layer.about, step.layer.shapes))
         lines = [shortened(printable(line)) for line in words]
+    if step.kind == "statement":
+        lines = wrapped(printable(step.name))
     if step.hidden:
         lines.append(f"… {step.hidden:,} not shown")
     return lines
+
+
+def wrapped(formula: str) -> list[str]:
+    """Return a formula in at most `MAX_LINES` lines."""
+    return wrap(formula, MAX_FORMULA, max_lines=MAX_LINES, placeholder=" …", break_on_hyphens=False)
 
 
 def value_label(value: Value, down: bool, gradient: bool, insert: Insert | None = None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from tapemagic.drawing.dot import Extents, dot, estimate
+from tapemagic.drawing.dot import Extents, dot, estimate, fitting_inserts
 from tapemagic.drawing.inserts import Inserts
 from tapemagic.drawing.picture import UNIT
 from tapemagic.drawing.report_style import Style, ground_of
@@ -37,7 +37,7 @@ class GraphPicture:
     def _inserts(self) -> Inserts:
         """The small pictures in the graph."""
         with significant_digits(self.style.digits):
-            return Inserts(self.findings.graph)
+            return fitting_inserts(self.findings.graph)
 
     @cached_property
     def drawing(self) -> Drawing:

@@ -15,7 +15,7 @@ from tapemagic.report.tabs.graph.boxes import LoopVariable
 from tapemagic.report.tabs.graph.graph import Graph, Step, Value
 from tapemagic.report.tabs.training.series import Series
 
-PLOT, GAP, CAPTION, CAPTION_SIZE = (96, 26), 14, 10, 8
+PLOT, GAP, CAPTION, CAPTION_SIZE = (96, 26), 14, 12, 10
 """In points: the size of a plot, the room between two, the height of a caption, and the size of its font."""
 ARRAY = (46, 22)
 """In points: the size of the picture of an array."""
@@ -26,21 +26,29 @@ MAX_NAME = 16
 
 
 class Inserts:
-    """The small pictures of a graph, with a number for each."""
+    """The small pictures of a graph, with a number for each.
 
-    def __init__(self, graph: Graph) -> None:
+    - `arrays`: Whether the boxes of arrays have pictures.
+    """
+
+    def __init__(self, graph: Graph, arrays: bool = True) -> None:
         self.by_number: dict[int, Insert] = {}
         self._of_step: dict[int, Insert] = {}
         self._of_value: dict[int, Insert] = {}
         number = count()
-        pictured = [x for x in graph.values if x.summary or x.gradient_summary]
+        pictured = [x for x in graph.values if arrays and (x.summary or x.gradient_summary)]
         for value in sorted(pictured, key=_importance)[:MAX_PICTURED]:
             k = next(number)
-            self._of_value[value.index] = self.by_number[k] = arrays(value, k)
+            self._of_value[value.index] = self.by_number[k] = array_pair(value, k)
         for step in graph.steps:
             if step.carried:
                 k = next(number)
                 self._of_step[step.index] = self.by_number[k] = developments(step, k)
+
+    @property
+    def has_arrays(self) -> bool:
+        """True if there is a picture of an array."""
+        return bool(self._of_value)
 
     def of_step(self, step: Step) -> Insert | None:
         """Return the picture of an operation, or None."""
@@ -59,7 +67,7 @@ def _importance(value: Value) -> int:
     return 3 if value.role == "constant" else 1 + (not value.name)
 
 
-def arrays(value: Value, number: int = 0) -> Insert:
+def array_pair(value: Value, number: int = 0) -> Insert:
     """Draw an array and, to its right, its gradient."""
     width, height = ARRAY
     both = ((VALUE, value.summary), (GRADIENT, value.gradient_summary))
@@ -117,7 +125,7 @@ def _plotted(series: Series, words: str, middle: float, y: float) -> str:
     """Draw a plot below its caption, both centered in a column."""
     width, height = PLOT
     drawn = plot([series], width, height, helps_log([series]))
-    place = f'x="{middle:g}" y="{y + 8:g}" font-size="{CAPTION_SIZE}" text-anchor="middle"'
+    place = f'x="{middle:g}" y="{y + 9:g}" font-size="{CAPTION_SIZE}" text-anchor="middle"'
     return (
         f"<text {place}>{escape(printable(words))}</text>"
         f'<g transform="translate({middle - width / 2:g} {y + CAPTION:g})">{drawn}</g>'

@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from copy import deepcopy
 from functools import lru_cache
-from typing import NamedTuple
+from types import CodeType
+from typing import Any, NamedTuple
 
 from tapemagic.engine.events import Place, source_lines
 from tapemagic.explain.formatting import without_subscript
@@ -26,6 +29,7 @@ RETURNED = "return"
 
 MAGIC = re.compile(r"^([ \t]*)[%!?].*$", re.MULTILINE)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+SUMS = ast.Add | ast.Sub
 SCOPES = Function | ast.ClassDef
 EMPTY = ast.Module([], [])
 BODIES = "body", "handlers", "orelse", "finalbody", "cases"
@@ -158,6 +162,82 @@ def _parsed(text: str) -> ast.Module:
     except (SyntaxError, ValueError):
         return EMPTY
     return tree
+
+
+MODULES = frozenset({"np", "numpy", "tm", "tapemagic"})
+"""The names of modules that formulas omit."""
+
+
+class Statement(NamedTuple):
+    """A statement of a program that computes something, or an operand in it: its place in the text, and its formula."""
+
+    start: tuple[int, int]
+    formula: str
+
+
+@lru_cache(1024)
+def statement_at(code: CodeType, offset: int, operands: bool = False) -> Statement | None:
+    """Return the assignment, ``return`` or expression to which an instruction belongs, or None for any other.
+
+    Its formula is its text without the names of modules: ``h = tanh(X @ W + b)``.
+
+    - `operands`: Return the operand of the statement's last operation instead, such as ``X @ W + b``, or None for that
+      operation. All terms of a sum are operands.
+    """
+    line, end_line, column, end_column = list(code.co_positions())[offset // 2]
+    if None in (line, end_line, column, end_column):
+        return None
+    begin, end = (line or 0, column or 0), (end_line or 0, end_column or 0)
+    statements = _statements(text_of(Place(code.co_filename, 1, ""))[0])
+    k = bisect_right(statements, begin, key=_start) - 1
+    node: ast.AST | None = statements[k] if k >= 0 else None
+    if node is not None and operands:
+        parts = _operands(getattr(node, "value", None))
+        node = next((x for x in parts if _start(x) <= begin and end <= _end(x)), None)
+    if node is None or end > _end(node):
+        return None
+    return Statement(_start(node), ast.unparse(_WithoutModules().visit(deepcopy(node))))
+
+
+@lru_cache(16)
+def _statements(tree: ast.Module) -> Sequence[ast.stmt]:
+    kinds = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return)
+    return sorted((node for node in ast.walk(tree) if isinstance(node, kinds)), key=_start)
+
+
+def _operands(node: ast.expr | None) -> Iterator[ast.expr]:
+    """Yield the operands of the last operation of an expression, or the terms of a sum."""
+    while isinstance(node, ast.UnaryOp):
+        node = node.operand
+    if isinstance(node, ast.Call):
+        yield from node.args
+    while isinstance(node, ast.BinOp):
+        yield node.right
+        left = node.left
+        if not (
+            isinstance(node.op, SUMS) and isinstance(left, ast.BinOp) and isinstance(left.op, SUMS)
+        ):
+            yield left
+            return
+        node = left
+
+
+def _start(node: Any) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+def _end(node: Any) -> tuple[int, int]:
+    return node.end_lineno, node.end_col_offset
+
+
+class _WithoutModules(ast.NodeTransformer):
+    """Replaces np.tanh by tanh."""
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        if isinstance(node.value, ast.Name) and node.value.id in MODULES:
+            return ast.Name(node.attr)
+        self.generic_visit(node)
+        return node
 
 
 def names_in(expression: str) -> set[str]:

@@ -65,6 +65,7 @@ from tapemagic.report.findings import Findings
 from tapemagic.report.function_code import FunctionCode
 from tapemagic.report.request import MAX_NODES, Kind, ReportRequest
 from tapemagic.report.tabs import TITLES
+from tapemagic.report.tabs.graph.graph import Graph
 from tapemagic.report.tapegraph import DotSource, TapeGraph
 
 # Not argparse: it would split the expression at spaces and remove its quotes.
@@ -393,7 +394,7 @@ class TapeMagics(Magics):
         }
         session = Session(cell, list(numbers), True, True)
         try:
-            return self._run(session, ReportRequest(order=order), line)
+            return self._run(session, ReportRequest(order=order, screens=_screens), line)
         finally:
             # The numbers were replaced by tensors for the run; the notebook's own values come back even after an error.
             namespace.update(numbers)
@@ -468,7 +469,15 @@ def fill_request(options: Any, **values: Any) -> ReportRequest:
     """Build a request: each option of a magic fills the field of its name, and `values` fill further fields."""
     names = {field.name for field in fields(ReportRequest)}
     option_values = {name: value for name, value in vars(options).items() if name in names}
-    return ReportRequest(**option_values | values)
+    return ReportRequest(**{"screens": _screens} | option_values | values)
+
+
+def _screens(graph: Graph) -> int:
+    """Return how many screens have room for the picture of a graph."""
+    # Imported late: a notebook that loads the extension draws nothing yet.
+    from tapemagic.drawing.dot import screens
+
+    return screens(graph)
 
 
 def ends_in_semicolon(cell: str) -> bool:

@@ -48,6 +48,8 @@ class ReportRequest:
     - `compute`: Computes the lazy values of the report.
     - `iteration`: The iteration of outermost loops that the graph opens, from 1; by default the last.
     - `max_nodes`: The maximum number of nodes in the graph.
+    - `screens`: Returns how well screens have room for the picture of a graph, 4 for all and 0 for none. Without it,
+      only nodes are counted.
     """
 
     targets: Sequence[Named] = ()
@@ -61,3 +63,5 @@ class ReportRequest:
     compute: Compute | None = None
     iteration: int | None = None
     max_nodes: int = MAX_NODES
+    # From a layer above, like `compute`: what draws knows how large a picture is.
+    screens: Callable[[Any], int] | None = None

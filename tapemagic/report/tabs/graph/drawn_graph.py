@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
 from tapemagic.engine.recording import Record
 from tapemagic.explain.formatting import clipped
 from tapemagic.explain.nonfinite import NonFinite
+from tapemagic.explain.program_text import Statement, statement_at
 from tapemagic.report.drawn_records import drawn_positions
-from tapemagic.report.folding import Block, fold
+from tapemagic.report.folding import Block, Part, fold
 from tapemagic.report.request import MAX_NODES
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summaries, shared_summaries
@@ -31,6 +32,7 @@ from tapemagic.report.tabs.graph.view import (
     FoldPolicy,
     NoRoomError,
     Plan,
+    Statements,
     plan,
 )
 
@@ -155,12 +157,34 @@ class Drawer:
     @cached_property
     def _folded(self) -> tuple[DrawnGraph, FoldPolicy, int | None]:
         """The first graph, its fold policy, and the number of parts at its ends if the middle is folded."""
-        for view in LAYER_FOLD_POLICIES if self._tree[1].holds_layers else FOLD_POLICIES:
+        views: Sequence[FoldPolicy] = FOLD_POLICIES
+        if self._tree[1].holds_layers:
+            views = LAYER_FOLD_POLICIES
+        screens = self.subject.request.screens
+        if screens is not None:
+            views = [
+                replace(x, statements=folded) for x in views for folded in get_args(Statements)
+            ]
+        candidates: list[tuple[DrawnGraph, FoldPolicy]] = []
+        before = None
+        for view in views:
             # The planner stops as soon as there is no room, so a long recording is not planned whole.
             with suppress(NoRoomError):
-                drawn = self._drawn(view, room=self.max_nodes // 2)
-                if drawn.graph.nodes <= self.max_nodes and _depth(drawn.graph) <= MAX_DEPTH:
+                planned = self._planned(view, room=self.max_nodes // 2)
+                if planned == before:
+                    continue
+                before = planned
+                drawn = self._built(planned)
+                if drawn.graph.nodes > self.max_nodes:
+                    continue
+                if screens is None and _depth(drawn.graph) <= MAX_DEPTH:
                     return drawn, view, None
+                candidates.append((drawn, view))
+                if screens is not None and screens(drawn.graph) == ALL_SCREENS:
+                    break
+        if screens is not None and candidates:
+            drawn, view = _best(candidates, screens)
+            return drawn, view, None
         parts = len(self._tree[1].parts)
         ends = max(1, min(self.max_nodes // 4, parts // 2))
         while True:
@@ -183,19 +207,72 @@ class Drawer:
         ------
         NoRoomError
         """
-        positions, cell = self._tree
-        planned = plan(cell, view, self.subject.operations, self.iteration, room, openings)
+        return self._built(self._planned(view, openings, room), spare)
+
+    def _planned(
+        self, view: FoldPolicy, openings: FoldOverrides | None = None, room: float = inf
+    ) -> Plan:
+        """The operations and folds of a view.
+
+        Raises
+        ------
+        NoRoomError
+        """
+        return plan(
+            self._tree[1],
+            view,
+            self.subject.operations,
+            self.iteration,
+            room,
+            openings,
+            self._statement_of,
+        )
+
+    def _statement_of(self, part: Part, operands: bool) -> Statement | None:
+        """Return the statement to which an operation of the cell belongs, or the operand in it."""
+        origins = self.subject.snapshot.origins
+        if not isinstance(part, int) or origins.orders[part]:
+            return None
+        _, call, offset, _ = origins.sites[part]
+        code = origins.calls[call].code
+        return None if code is None else statement_at(code, offset, operands)
+
+    def _built(self, planned: Plan, spare: int = 0) -> DrawnGraph:
+        """The graph of operations and folds."""
         builder = GraphBuilder(self.subject, self.max_inputs, planned)
         graph = builder.build(self.max_nodes, spare)
         return DrawnGraph(
             graph,
-            positions,
+            self._tree[0],
             builder.index,
             builder.producer,
             planned,
             builder.developments,
             builder.layer_constants,
         )
+
+
+ALL_SCREENS = 4
+"""The answer of `ReportRequest.screens` for a graph that every screen has room for."""
+
+
+def _best(
+    candidates: Sequence[tuple[DrawnGraph, FoldPolicy]], screens: Callable[[Graph], int]
+) -> tuple[DrawnGraph, FoldPolicy]:
+    """Return the first of some drawings, from open to closed, that screens have most room for."""
+    rooms = [screens(drawn.graph) for drawn, _ in candidates]
+    best = rooms.index(max(rooms))
+    # One box for everything says less than a picture that only a wide screen has room for.
+    steps = candidates[best][0].graph.steps
+    if len(steps) == 1 and steps[0].kind == "statement" and any(rooms[:best]):
+        best = rooms.index(max(rooms[:best]))
+    # What is too large for all screens should at least not be too long.
+    if not rooms[best]:
+        short = (k for k, x in enumerate(candidates) if _depth(x[0].graph) <= MAX_DEPTH)
+        best = next(short, len(candidates) - 1)
+        folded = replace(candidates[best][1], statements="closed")
+        best = next((k for k, x in enumerate(candidates) if x[1] == folded), best)
+    return candidates[best]
 
 
 def checked(opened: Any) -> Mapping[str, int]:

@@ -10,7 +10,7 @@ from tapemagic.report.summary import Summary
 from tapemagic.report.tabs.graph.boxes import LayerCall, LoopVariable
 from tapemagic.report.tabs.graph.view import FrameKind
 
-StepKind = Literal["operation", "loop", "call", "layer", "derivative", "elided"]
+StepKind = Literal["operation", "loop", "call", "layer", "derivative", "statement", "elided"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Step:
 
     Attributes
     ----------
-    kind : {'operation', 'loop', 'call', 'layer', 'derivative', 'elided'}
+    kind : {'operation', 'loop', 'call', 'layer', 'derivative', 'statement', 'elided'}
     inputs, outputs : tuple of int
         The indices of its values in the graph.
     line : int or None
@@ -118,7 +118,7 @@ class GraphFrame:
     Attributes
     ----------
     label : str
-    kind : {'computation', 'derivative', 'call', 'layer', 'iteration', 'elided'}
+    kind : {'computation', 'derivative', 'call', 'layer', 'iteration', 'statement', 'elided'}
     parent : int or None
         The index of the frame around it.
     fold : str

@@ -195,6 +195,7 @@ class GraphBuilder:
         positions = list(fold.positions())
         read_values, read, inside = self.reads_of(positions)
         index = len(self.steps)
+        lines = fold.lines or self.lines_of(positions)
         developed = developments(self.subject, fold) if fold.kind == "loop" else []
         self.developments[index] = developed
         inputs = self.inputs_of(fold, read_values)
@@ -212,13 +213,13 @@ class GraphBuilder:
                 self.fold_name(fold, len(positions), last),
                 shown,
                 (),
-                fold.lines[0] if fold.lines else None,
+                lines[0] if lines else None,
                 fold.order,
                 len(positions),
                 hidden - len(shown),
                 kind=fold.kind,
                 frame=frame,
-                lines=fold.lines,
+                lines=lines,
                 iterations=(fold.first, last, fold.total) if fold.kind == "loop" else None,
                 carried=carried(self.subject, developed),
                 fold=fold.key,
@@ -230,10 +231,19 @@ class GraphBuilder:
             self.link_changes(read, index)
         else:
             self.latest.update((variable, (version, index)) for variable, version in read.items())
-        shown_results = [i for i in inside if i in self.lasting]
-        for i in first_and_last(sorted(shown_results), self.max_inputs):
-            value = self.lasting[i]
-            self.index_of(unwrap(value), i, fold.lines[1] if fold.lines else None)
+        results = {i: unwrap(self.lasting[i]) for i in inside if i in self.lasting}
+        if fold.kind == "statement":
+            # What else it made has a box if something reads it.
+            record = self.subject.records[positions[-1]]
+            results |= dict(zip(record.output_ids, record.outputs, strict=True))
+        for i in first_and_last(sorted(results), self.max_inputs):
+            self.index_of(results[i], i, lines[1] if lines else None)
+
+    def lines_of(self, positions: Sequence[int]) -> tuple[int, int] | None:
+        """Return the first and the last line of the cell that some operations belong to."""
+        sites = self.snapshot.origins.sites
+        lines = [line for p in positions if (line := sites[p][0]) is not None]
+        return (min(lines), max(lines)) if lines else None
 
     def reads_of(self, positions: Sequence[int]) -> tuple[dict[int, Any], dict[int, int], set[int]]:
         """The values that some operations read of others, by id, the last one of each variable, and their results."""
@@ -260,6 +270,8 @@ class GraphBuilder:
 
         A layer reads all, and its arguments lead into it in the order of its arguments, constants too.
         """
+        if fold.kind == "statement":
+            return list(read_values.items())
         if fold.scope is None:
             boxed = [i for i in read_values if i in self.index or i in self.snapshot.leaves]
             return [(i, read_values[i]) for i in boxed or read_values]
@@ -291,7 +303,7 @@ class GraphBuilder:
                 else f"iterations {fold.first:,}–{last:,}"
             )
             return f"{where}, {which} of {fold.total:,}"
-        if fold.kind in ("call", "layer"):
+        if fold.kind in ("call", "layer", "statement"):
             return fold.name
         if fold.kind == "derivative":
             return self.derivative_label(fold.order, next(fold.positions()))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
+from itertools import groupby, islice
 from math import inf
 from typing import Literal, NamedTuple, TypeAlias
 
 from tapemagic.engine.scopes import Scope
+from tapemagic.explain.program_text import Statement
 from tapemagic.report.folding import Block, Part
 
-FrameKind = Literal["computation", "derivative", "call", "layer", "iteration", "elided"]
-FoldKind = Literal["loop", "call", "layer", "derivative", "elided"]
+FrameKind = Literal[
+    "computation", "derivative", "call", "layer", "iteration", "statement", "elided"
+]
+Statements = Literal["open", "operands", "closed"]
+FoldKind = Literal["loop", "call", "layer", "derivative", "statement", "elided"]
 
 FEW_ITERATIONS, FEW_OPERATIONS = 4, 16
 """The most iterations, and operations in all of them, of a loop that is drawn whole."""
@@ -28,6 +32,8 @@ class FoldPolicy:
     - `layers`: The depth down to which layers that hold layers are open; others are closed.
     - `derivatives`: Whether the reverse sweeps of the cell itself are open.
     - `order`: The highest order of the report's own derivatives that is open.
+    - `statements`: {'open', 'operands', 'closed'}. Whether the operations of each operand of a statement are one node,
+      or those of the entire statement.
     """
 
     loops: Literal["short", "one", "none"] = "short"
@@ -35,6 +41,7 @@ class FoldPolicy:
     derivatives: bool = True
     order: float = inf
     layers: int = 1
+    statements: Statements = "open"
 
 
 CLOSED = FoldPolicy("none", 0, False, 0, 0)
@@ -69,11 +76,11 @@ class Frame:
 
     Attributes
     ----------
-    kind : {'computation', 'derivative', 'call', 'layer', 'iteration', 'elided'}
+    kind : {'computation', 'derivative', 'call', 'layer', 'iteration', 'statement', 'elided'}
     parent : int or None
         The index of the frame around it.
     name : str
-        The name of a function or layer.
+        The name of a function or layer, or the formula of a statement.
     order : int
         The order of a derivative.
     number, total : int
@@ -105,7 +112,7 @@ class Fold(NamedTuple):
 
     Attributes
     ----------
-    kind : {'loop', 'call', 'layer', 'derivative', 'elided'}
+    kind : {'loop', 'call', 'layer', 'derivative', 'statement', 'elided'}
     parts : sequence of int and Block
         The operations, or the iterations of a loop.
     first, total : int
@@ -180,6 +187,8 @@ class NoRoomError(Exception):
     """More operations and folds than there is room for."""
 
 
+StatementOf: TypeAlias = "Callable[[Part, bool], Statement | None]"
+"""Returns the statement to which an operation belongs, or the operand in it; None for other parts."""
 Numbered: TypeAlias = Sequence[tuple[int, Part]]
 """Parts of a block, each with its index there."""
 
@@ -191,12 +200,14 @@ class _Planner:
         operations: int,
         iteration: int | None,
         room: float,
+        statement_of: StatementOf,
         openings: FoldOverrides | None = None,
     ) -> None:
         self.view = view
         self.room = room
         self.operations = operations
         self.iteration = iteration
+        self.statement_of = statement_of
         self.openings = openings or FoldOverrides()
         self.items: list[Item] = []
         self.frames: list[Frame] = []
@@ -216,6 +227,8 @@ class _Planner:
         ------
         NoRoomError
         """
+        if self.view.statements != "open":
+            parts = self.without_statements(parts, frame, within)
         for index, part in parts:
             if len(self.items) > self.room:
                 raise NoRoomError
@@ -231,6 +244,27 @@ class _Planner:
                 self.add_layer(part, frame, depth, key)
             else:
                 self.add_derivative(part, frame, key)
+
+    def without_statements(
+        self, parts: Iterable[tuple[int, Part]], frame: int | None, within: str
+    ) -> Iterator[tuple[int, Part]]:
+        """Add each group of operations that belong to one statement, and yield the other parts where they come."""
+        operands = self.view.statements == "operands"
+        for statement, group in groupby(parts, lambda pair: self.statement_of(pair[1], operands)):
+            if statement is None:
+                yield from group
+                continue
+            members = list(group)
+            if len(members) == 1:
+                yield members[0]
+                continue
+            key, positions = f"{within}{members[0][0]}", [part for _, part in members]
+            if self.requested(key):
+                inside = self.open(Frame("statement", frame, statement.formula, key=key))
+                self.items += [Item(inside, p) for p in positions]  # type: ignore[arg-type]
+            else:
+                fold = Fold("statement", positions, statement.formula, key=key)
+                self.items.append(Item(frame, fold))
 
     def open(self, frame: Frame) -> int:
         self.frames.append(frame)
@@ -335,7 +369,8 @@ class _Planner:
             return
         # Everything inside is closed, or opening one large part would draw far more than was requested.
         view, iteration = self.view, self.iteration
-        self.view, self.iteration = CLOSED, None
+        self.view = replace(CLOSED, statements=view.statements)
+        self.iteration = None
         self.add_ends(parts, self.openings.ends_inside, frame, depth, within, key)
         self.view, self.iteration = view, iteration
 
@@ -344,7 +379,7 @@ class _Planner:
         iteration = None if self.in_iteration(frame) else self.iteration
         layers = max(0, self.view.layers - self.frames_around(frame, "layer"))
         view = replace(self.view, layers=layers)
-        alone = _Planner(view, self.operations, iteration, self.openings.inside)
+        alone = _Planner(view, self.operations, iteration, self.openings.inside, self.statement_of)
         try:
             alone.add(parts, None, depth)
         except NoRoomError:
@@ -387,6 +422,7 @@ def plan(
     iteration: int | None = None,
     room: float = inf,
     openings: FoldOverrides | None = None,
+    statement_of: StatementOf = lambda _part, _operands: None,
 ) -> Plan:
     """The operations and folds that a view of a recording draws.
 
@@ -396,10 +432,11 @@ def plan(
     - `iteration`: The number of the iteration that is drawn of outermost loops, counted from 1; by default the last.
     - `room`: The largest number of operations and folds.
     - `openings`: The parts that a reader opened or closed.
+    - `statement_of`: Returns the statements of operations, for views that fold them.
 
     Raises NoRoomError if there are more.
     """
-    planner = _Planner(view, operations, iteration, room, openings)
+    planner = _Planner(view, operations, iteration, room, statement_of, openings)
     parts = cell.parts
     # The derivatives of the report itself are the last parts of the tape.
     first = len(

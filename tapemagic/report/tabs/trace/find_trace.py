@@ -618,8 +618,10 @@ class _DrawnLines:
                 continue
             order = self.order_of(what if isinstance(what, int) else what.parts[0])
             path = self.path(frame, order)
-            if isinstance(what, int):
-                self.add(order, self.placed(Line((), what), path, step))
+            if isinstance(what, int) or what.kind == "statement":
+                # The table has room for the operations of a statement that is one box of the picture.
+                for position in [what] if isinstance(what, int) else what.positions():
+                    self.add(order, self.placed(Line((), position), path, step))
             else:
                 line = Line(
                     (),
@@ -684,7 +686,7 @@ class _DrawnLines:
         is_own = framed.kind == "derivative" and framed.first >= self.subject.operations
         label = self.drawn.graph.frames[frame].label
         # The title of the table names the derivative, and the cell needs no heading.
-        return "" if is_own or framed.kind == "computation" else label
+        return "" if is_own or framed.kind in ("computation", "statement") else label
 
     def words(self, fold: Fold, step: int) -> str:
         """Describe a fold."""
