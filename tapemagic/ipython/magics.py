@@ -24,7 +24,7 @@ from IPython.core.magic import (
 from IPython.display import display
 
 from tapemagic.drawing.report_style import Engine, Style, Theme
-from tapemagic.engine.tracebacks import keep_user_frames
+from tapemagic.engine.tracebacks import clear_own_frames, keep_user_frames
 from tapemagic.explain.caller import Explanations
 from tapemagic.explain.explain import Explanation
 from tapemagic.explain.formatting import DIGITS, printable, significant_digits
@@ -176,13 +176,17 @@ class TapeMagics(Magics):
         what_if = self._what_if(ready, requests, begin, request) if requests else None
         if plots:
             plots.what_if = what_if
+        # The recording of the cell before would need its memory until this one is complete. Only a slider may refuse
+        # a cell that has begun, after which %gradient and %why still refer to the cell before.
+        earlier = self.last if what_if else None
         # Set before the cell runs, since %gradient and %why in the cell itself refer to it.
-        earlier, self.last = self.last, begin()
+        self.last = begin()
         try:
             report = self._run(self.last, request, cell, what_if)
-        except UsageError:
+        except BaseException as error:
             if what_if and what_if.refusal:
                 self.last = earlier
+            clear_own_frames(error)
             raise
         return None if ends_in_semicolon(cell) else report
 

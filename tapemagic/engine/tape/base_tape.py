@@ -210,7 +210,9 @@ class BaseTape:
             self._event_counts = {}
         count = self._event_counts[place] = self._event_counts.get(place, 0) + 1
         if count <= MAX_EVENTS_PER_LINE:
-            self._events.append(Event(kind, i, what, place, tick()))
+            # New int objects: an event must not keep the records of the values that it names.
+            what = what + 0 if what.__class__ is int else what
+            self._events.append(Event(kind, i + 0, what, place, tick()))
 
     def _require_recording(self, what: str) -> None:
         if not self._recording:

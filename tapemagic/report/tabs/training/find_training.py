@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.recording import outputs_of
 from tapemagic.engine.tape.gradient_steps import GradientStep, number_of, size_of
 from tapemagic.engine.tensor.tensor import id_of
 from tapemagic.explain.formatting import (
@@ -136,6 +137,8 @@ def find(subject: Subject) -> Training | None:
 
 def _with_numbers(step: GradientStep) -> GradientStep:
     """A step with the numbers of what was lazy and is computed; without its gradients if one of them is not."""
+    if isinstance(step.value, float) and all(isinstance(g, float) for g in step.gradients):
+        return step
     value, gradients = with_numbers(step.value), [with_numbers(g) for g in step.gradients]
     if isinstance(value, np.ndarray | np.generic) and not is_lazy(value):
         value = np.sum(value).item()
@@ -148,9 +151,11 @@ def _with_numbers(step: GradientStep) -> GradientStep:
 def _calls(subject: Subject) -> list[GradientStep]:
     """The gradients that the program took of values other than gradients, grouped by value."""
     steps: list[GradientStep] = []
+    records = subject.whole.records[subject.operations :]
+    end = outputs_of(records[0])[0] if records else math.inf
     for step in subject.whole.origins.steps:
         # The gradient of a gradient isn't a training step, and neither is a gradient that the report took.
-        if step.records > subject.operations or any(map(subject.whole.order_of, step.targets)):
+        if step.time > end or any(map(subject.whole.order_of, step.targets)):
             continue
         last = steps[-1] if steps else None
         # Two calls on the same target, each for other Variables, are one step.
@@ -216,7 +221,7 @@ def _losses(subject: Subject) -> list[GradientStep]:
                     output if is_lazy(output) else np.sum(output).item(),
                     output.size != 1,
                     sites[p][0],
-                    p,
+                    output_id,
                     tuple(variables[i] for i in latest),
                     tuple(map(number_of, latest.values())),
                     tuple(versions[i][0] for i in latest),
