@@ -45,12 +45,13 @@ from tapemagic.ipython.line_arguments import (
     parse_line,
     tensor_named,
 )
+from tapemagic.ipython.memory_limit import default_budget
 from tapemagic.ipython.options import OPTIONS, ORDER, documented
 from tapemagic.ipython.plotting import PlotRuns, parse_range
 from tapemagic.ipython.result_display import ShownReports, display_result
 from tapemagic.ipython.runcell import Cell, CellSyntaxError, prepare
 from tapemagic.ipython.session import Session
-from tapemagic.ipython.settings import Choice, Switch, WholeNumber
+from tapemagic.ipython.settings import Choice, MemorySize, Switch, WholeNumber
 from tapemagic.ipython.sliders import SliderRequest, parse_sliders
 from tapemagic.ipython.tape_function import tape_function
 from tapemagic.ipython.targets import choose_targets
@@ -124,6 +125,12 @@ class TapeMagics(Magics):
         "Whether every report shows its derivatives as a NumPy program, as with --code: True or False, the default.",
     )
 
+    memory = MemorySize(
+        "How much memory the recording of a cell may take: a number of bytes, text such as '500 MB', or None, the "
+        "default, for a quarter of what is free. Beyond it, the oldest steps whose gradients were taken are let go, "
+        "and the report says so.",
+    )
+
     shell: InteractiveShell
 
     def __init__(self, shell: InteractiveShell) -> None:
@@ -153,7 +160,8 @@ class TapeMagics(Magics):
         check_names(ready, [*watch, *sliders], targets)
 
         def begin() -> Session:
-            session = Session(ready, watch, options.persistent, not options.no_auto_watch)
+            budget = self.memory or default_budget()
+            session = Session(ready, watch, options.persistent, not options.no_auto_watch, budget)
             session.tape_name = options.name
             ready.namespace[options.name] = session.tape
             return session
@@ -345,7 +353,7 @@ class TapeMagics(Magics):
         numbers = {
             name: namespace[name] for name in sorted(cell.read) if is_number(namespace.get(name))
         }
-        session = Session(cell, list(numbers), True, True)
+        session = Session(cell, list(numbers), True, True, self.memory or default_budget())
         try:
             return self._run(session, ReportRequest(order=order), line)
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Mapping, Sequence
 from typing import Any, Self
 
@@ -21,6 +22,7 @@ from tapemagic.ipython.assignments import CONTAINERS, Assignments, Bindings
 from tapemagic.ipython.callsites import CallSites
 from tapemagic.ipython.celltape import CellTape
 from tapemagic.ipython.floating_point import FloatingPointWarnings
+from tapemagic.ipython.memory_limit import format_bytes
 from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.watchable import is_number, is_watchable, maker, watchable
 from tapemagic.report.bundle import TapeReport
@@ -51,7 +53,12 @@ class Session:
     """
 
     def __init__(
-        self, cell: Cell, watch: Sequence[str], persistent: bool, auto_watch: bool
+        self,
+        cell: Cell,
+        watch: Sequence[str],
+        persistent: bool,
+        auto_watch: bool,
+        budget: float = math.inf,
     ) -> None:
         self.cell = cell
         self.watch = tuple(watch)
@@ -59,7 +66,8 @@ class Session:
         self._sites = CallSites(cell.filename)
         self.observer = Observer(self._sites.here, auto_watch, self._sites.calls)
         self.tape = CellTape(self.observer, persistent, auto_watch)
-        self.observer.thin(self.tape)
+        self.observer.thin(self.tape, budget)
+        self._budget = budget
         self._assignments = Assignments()
         self.sources: dict[str, Any] = {}
         self.assigned: dict[str, int] = {}
@@ -220,7 +228,14 @@ class Session:
 
     def _let_go(self) -> str:
         """Say how much of the recording is left, and what is still exact."""
-        kept = self._operations
+        kept, observer = self._operations, self.observer
+        if observer.cut_records:
+            return (
+                f"{kept:,} of {kept + observer.omitted:,} operations are kept: the recording needed more than the "
+                f"{format_bytes(self._budget)} that it may take, so the oldest steps whose gradients were taken were "
+                "let go. A gradient that needs them is refused, all others are exact, and Training shows every step. "
+                "Append float(loss) to a list instead of loss, or allow more: %config TapeMagics.memory = '2 GB'"
+            )
         return (
             f"{kept:,} of {kept + self.observer.omitted:,} operations are kept: those of the first, the last and a few "
             "other iterations, and all that values in the notebook depend on, so gradients are exact; Training shows "

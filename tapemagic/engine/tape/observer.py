@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -155,7 +156,7 @@ class Observer(Tape):
         self._gradient_calls: dict[Any, GradientCall] = {}
         self._thinning: Thinning | None = None
         self._is_due = False
-        self._omitted = 0
+        self._omitted = self.cut_records = 0
         self._turns: Sequence[Turn | None] = ()
         super().__init__(True, watch_accessed_variables)
         self._keeps = self._notes_scopes = True
@@ -170,7 +171,7 @@ class Observer(Tape):
         self._steps.clear()
         super()._clear()
         if self._thinning is not None:
-            self._thinning = Thinning(self, self._thinning.tape)
+            self._thinning = Thinning(self, self._thinning.tape, self._thinning.budget)
 
     def _taker(self) -> Callable[[Any], None]:
         return _storing(
@@ -247,12 +248,16 @@ class Observer(Tape):
         other._events += self._events
         other._times += self._times
         other._omitted, other._turns = self._thinned()
+        other._cut = self._cut
         other._entered = other._usable = True
         return other
 
-    def thin(self, tape: Tape) -> None:
-        """Let go of what nothing alive can reach while recording, here and on a tape that records the same."""
-        self._thinning = Thinning(self, tape)
+    def thin(self, tape: Tape, budget: float = math.inf) -> None:
+        """Let go of what nothing alive can reach while recording, here and on a tape that records the same.
+
+        Beyond a budget in bytes, the oldest steps whose gradients were taken go, too.
+        """
+        self._thinning = Thinning(self, tape, budget)
         tape._keeps = True
 
     def stop_thinning(self) -> None:
@@ -264,6 +269,7 @@ class Observer(Tape):
         if thinning.collections:
             thinning.collect(everything=True)
             self._omitted, self._turns = thinning.omitted, tuple(thinning.turns)
+            self.cut_records = thinning.cut
         thinning.tape._keeps = False
         self._thinning = None
 

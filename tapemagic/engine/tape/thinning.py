@@ -9,40 +9,39 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import repeat
 from operator import setitem
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import FOREIGN, Absent, outputs_of
-from tapemagic.engine.tape.memory import COUNT_IN_TABLE, reference_count
+from tapemagic.engine.tape.memory import COUNT_IN_TABLE, bytes_held, reference_count
 from tapemagic.engine.tape.turns import FEW_TURNS, Turn, Turns
-
-if TYPE_CHECKING:
-    from tapemagic.engine.tape.observer import Observer
-    from tapemagic.engine.tape.tape import Tape
 
 # A collection looks at every record since the last one. 8 MB are three steps of a small network on batches of 128, and
 # 2,048 records take about 5 ms.
 COLLECT_AFTER_BYTES, COLLECT_AFTER_RECORDS = 1 << 23, 1 << 11
 """The bytes of large results, and the number of records, after which dead results are looked for."""
 
+RECORD_BYTES = 700
+"""About the size of a record of small values on two tapes, with its place and the entries in tables."""
+
 KEPT_BYTES = 1 << 24
 """The size of the arrays in the kept turns above which fewer turns are kept."""
 
 
 class Thinning:
-    """Lets go of the dead records of an observer and of its cell's tape.
+    """Lets go of the dead records of an `Observer` and of the `Tape` of its cell.
 
     - `omitted`: The number of records that are gone.
     - `turns`: For each record, the innermost turn of a loop that it belongs to, or None.
     - `collections`: The number of collections so far.
     """
 
-    def __init__(self, observer: Observer, tape: Tape) -> None:
+    def __init__(self, observer: Any, tape: Any, budget: float = math.inf) -> None:
         self._observer = observer
         self.tape = tape
         self._turns = Turns(observer._calls)
@@ -54,9 +53,11 @@ class Thinning:
         self._full_at = COLLECT_AFTER_RECORDS
         self._full_at_bytes = KEPT_BYTES
         self._kept_bytes = 0
+        self._held = 0
+        self.budget = budget
         self._is_finite_so_far = True
         self._first_gap = -1
-        self.omitted = self.collections = 0
+        self.omitted = self.collections = self.cut = 0
 
     def is_due(self) -> bool:
         """Return True if there are many new records."""
@@ -72,10 +73,19 @@ class Thinning:
         self.place_new()
         self.collections += 1
         if not everything and len(records) <= self._full_at:
-            self._drop(self._settled)
-            everything = self._kept_bytes > self._full_at_bytes
+            first = self._settled
+            self._drop(first)
+            self._settle()
+            self._held += held_by(records[first : self._settled])
+            everything = self._kept_bytes > self._full_at_bytes or self._held > self.budget
         else:
             everything = True
+        if everything:
+            self._collect_all()
+            self._settle()
+
+    def _collect_all(self) -> None:
+        records, everything = self._observer._records, True
         while everything:
             self._kept_bytes = 0
             self._drop(0)
@@ -83,6 +93,13 @@ class Thinning:
             self._samples //= 1 + everything
             self._full_at = max(COLLECT_AFTER_RECORDS, 2 * len(records))
             self._full_at_bytes = max(KEPT_BYTES, 2 * self._kept_bytes)
+        self._held = held_by(records)
+        if self._held > self.budget:
+            self._cut()
+            self._held = held_by(records)
+
+    def _settle(self) -> None:
+        records = self._observer._records
         self._settled = max(self._first_recent(), len(records) - COLLECT_AFTER_RECORDS)
 
     def _first_recent(self) -> int:
@@ -109,6 +126,7 @@ class Thinning:
             around = turn
             while around is not None:
                 around.records += 1
+                around.is_swept = around.is_swept or orders[position] > 0
                 around = around.run.around
             turns.append(turn)
             if self._is_finite_so_far and not orders[position]:
@@ -178,6 +196,62 @@ class Thinning:
                 has_new_ids[position] = 1
                 self._renew(position)
 
+    def _cut(self) -> None:
+        """Let go of the oldest steps whose gradients were taken, though something alive refers to their results.
+
+        What has to be given up is half of the budget, so that this doesn't happen again at once.
+        """
+        observer, tape = self._observer, self.tape
+        self._settle()
+        excess = self._held - self.budget / 2
+        last = 0
+        chosen: list[int] = []
+        while last < self._settled and excess > 0:
+            turn = self.turns[last]
+            if (
+                turn is not None
+                and turn.is_swept
+                and not self._has_new_ids[last]
+                and not self._is_kept(turn)
+            ):
+                chosen.append(last)
+                excess -= RECORD_BYTES + _size(observer._records[last])
+            last += 1
+        self._first_gap = 0
+        try:
+            self._cut_at(chosen)
+        finally:
+            self.close_gaps()
+        observer._cut = tape._cut = frozenset(i for i in observer._cut if i in observer._tracked)
+
+    def _cut_at(self, chosen: Sequence[int]) -> None:
+        observer, tape = self._observer, self.tape
+        on_tape = {id(record): place for place, record in enumerate(tape._records)}
+        cut = set(observer._cut)
+        for position in reversed(chosen):
+            record = observer._records[position]
+            place = on_tape.get(id(record))
+            is_shared = place is not None
+            if is_shared:
+                tape._records[place] = None
+            observer._records[position] = None
+            is_dead = _is_dead(
+                record, observer._tracked, tape._tracked, observer._order_of, is_shared
+            )
+            for i in outputs_of(record):
+                if is_dead:
+                    tape._tracked.pop(i, None)
+                    del observer._tracked[i]
+                    observer._order_of.pop(i, None)
+                else:
+                    cut.add(i + 0)
+            turn = self.turns[position]
+            if turn is not None:
+                turn.dropped()
+            self.omitted += 1
+            self.cut += 1
+        observer._cut = tape._cut = frozenset(cut)
+
     def _is_kept(self, turn: Turn) -> bool:
         """Return True if a report keeps a turn: if it is a sample in its loop, and the turns around it are kept."""
         at_edge = True
@@ -224,6 +298,11 @@ class Thinning:
                 sweep for sweep in observer._sweeps if any(i in tracked for i in sweep[1])
             ]
         self._first_gap = -1
+
+
+def held_by(records: Sequence[Any]) -> int:
+    """Return about the size of some records in bytes."""
+    return RECORD_BYTES * len(records) + bytes_held(records)
 
 
 def _size(record: Any) -> int:

@@ -65,17 +65,18 @@ class Turn:
     - `index`: Its number in it, starting at 0.
     - `records`: The number of records that are left of it, those of inner loops included.
     - `skipped`: The number of turns before it of which nothing is left, up to the turn before it of which something is.
+    - `is_swept`: True if a gradient was taken in it.
     - `is_pinned`: True if something happened in it that a report needs.
     """
 
-    __slots__ = ("before", "index", "is_pinned", "next", "records", "run", "skipped")
+    __slots__ = ("before", "index", "is_pinned", "is_swept", "next", "records", "run", "skipped")
 
     def __init__(self, run: LoopRun, before: Turn | None) -> None:
         self.run = run
         self.index = run.count
         run.count += 1
         self.records = self.skipped = 0
-        self.is_pinned = False
+        self.is_pinned = self.is_swept = False
         self.next: Turn | None = None
         if before is not None and not before.records:
             self.skipped = before.skipped + 1
