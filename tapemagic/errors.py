@@ -43,7 +43,7 @@ class TapeError(Exception):
 
 
 class ConsumedTapeError(TapeError, RuntimeError):
-    """A second set of gradients was requested from a non-persistent tape."""
+    """A gradient needs records that a tape has let go: after its only set of gradients, or for lack of memory."""
 
 
 class NotRecordingError(TapeError, RuntimeError):

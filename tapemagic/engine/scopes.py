@@ -97,13 +97,14 @@ def call_named(name: str, function: Callable[..., Any], *args: Any) -> Any:
 def scope_called(frame: FrameType) -> Scope | None:
     """Return the scope whose call runs in a frame, or None if the frame isn't a layer call."""
     outer = frame.f_back
-    if outer is None or outer.f_code is not _CALL:
+    if outer is None or outer.f_code is not SCOPE_CODE:
         return None
     # f_locals of a function's frame is a snapshot; `scope` is never rebound, so it's exact.
     return outer.f_locals["scope"]  # type: ignore[no-any-return]
 
 
-_CALL = call_in_scope.__code__
+SCOPE_CODE = call_in_scope.__code__
+"""The code whose frames mark the calls of layers."""
 
 
 def _arrays(structure: Any) -> list[Any]:
@@ -117,4 +118,5 @@ def _identified(x: Any) -> tuple[int, Any]:
     """Return the id of a tensor, or `FOREIGN`, and its value."""
     if not isinstance(x, Traced):
         return FOREIGN, x.copy()
-    return id_of(x), None if isinstance(x, Variable) else unwrap(x)
+    # A new int object: a scope must not keep the record of a value.
+    return id_of(x) + 0, None if isinstance(x, Variable) else unwrap(x)

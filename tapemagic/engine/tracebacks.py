@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import TracebackType
+from types import FrameType, TracebackType
 
 from tapemagic.engine.events import origin_of
 
@@ -40,6 +40,30 @@ def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
     for part in reversed(user_entries):
         rest = TracebackType(rest, part.tb_frame, part.tb_lasti, part.tb_lineno)
     return rest
+
+
+def clear_own_frames(error: BaseException, seen: set[int] | None = None) -> None:
+    """Drop the variables of this package's functions that have ended with an error.
+
+    A traceback keeps the frames of your program, these the frames that called them, and those a whole recording.
+    """
+    seen = set() if seen is None else seen
+    if id(error) in seen:
+        return
+    seen.add(id(error))
+    for part in walk(error.__traceback__):
+        frame: FrameType | None = part.tb_frame
+        while frame is not None:
+            if origin_of(frame.f_code.co_filename) is None:
+                try:
+                    frame.clear()
+                except RuntimeError:  # it still runs, and so do all that called it
+                    break
+            frame = frame.f_back
+    parts = error.exceptions if isinstance(error, BaseExceptionGroup) else ()
+    for other in (error.__cause__, error.__context__, *parts):
+        if other is not None:
+            clear_own_frames(other, seen)
 
 
 def walk(trace: TracebackType | None) -> Iterator[TracebackType]:

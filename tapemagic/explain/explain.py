@@ -6,7 +6,8 @@ import textwrap
 from dataclasses import dataclass
 
 from tapemagic.engine.recording import silence
-from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
+from tapemagic.engine.tape.cut import LET_GO, cut_between
+from tapemagic.engine.tensor.tensor import Traced, has_id, id_of, unwrap
 from tapemagic.explain.causes import why_none, why_without_records
 from tapemagic.explain.chain_rule import Path, format_count, paths
 from tapemagic.explain.contributions import LineContribution, contributions
@@ -103,6 +104,20 @@ def explain(question: Question) -> Explanation:
     """Explain a gradient from a snapshot of the tape, which isn't consumed."""
     y, x, evidence = question.target_name, question.source_name, question.snapshot
     target, source = question.target, question.source
+    contents = evidence.contents
+    if (
+        contents.cut
+        and all(map(has_id, (target, source)))
+        and cut_between(
+            contents.records,
+            contents.tracked,
+            contents.leaves,
+            contents.cut,
+            [id_of(target)],
+            [id_of(source)],
+        )
+    ):
+        return Explanation(y, x, reason=LET_GO.format(y) + ".")
     reason = why_without_records(question) if evidence.is_consumed else None
     if not evidence.is_consumed and not _connected(question):
         reason = why_none(question)

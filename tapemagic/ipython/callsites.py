@@ -6,7 +6,7 @@ import sys
 from types import CodeType, FrameType
 
 from tapemagic.engine.events import origin_of
-from tapemagic.engine.scopes import Scope, scope_called
+from tapemagic.engine.scopes import SCOPE_CODE, Scope, scope_called
 from tapemagic.engine.tape.observer import Call, Site
 
 # Instructions are compared as integers, so one offset orders two code objects that both start at 0.
@@ -38,6 +38,10 @@ class CallSites:
         self._cell_frame_now: FrameType | None = None  # the innermost one of the cell
         self._call_index = self._start = 0
         self._layers: dict[Scope, int] = {}
+        # The lines by instruction, of the innermost frame of the cell.
+        self._lines: dict[int, int | None] = {}
+        self._lines_by_code: dict[int, tuple[CodeType, dict[int, int | None]]] = {}
+        self._recorded_files: dict[str, bool] = {}
         self._body: CodeType | None = None
         self._entry: FrameType | None = None
         self._run = 0
@@ -49,12 +53,20 @@ class CallSites:
 
     def here(self) -> tuple[int | None, int, int, int]:
         """Return the call site of the current operation, in the order of `Site`."""
-        # The hot path of a recording cell: no call, no generator.
+        # The hot path of a recording cell: no call, no generator, and what is computed from code is looked up.
+        recorded = self._recorded_files
         entry = frame = sys._getframe(1)
-        while not _is_recorded_frame(frame):
-            if frame.f_back is None:
+        while True:
+            file = frame.f_code.co_filename
+            is_recorded = recorded.get(file)
+            if is_recorded is None:
+                is_recorded = recorded[file] = origin_of(file) == ""
+            outer = frame.f_back
+            if is_recorded or (outer is not None and outer.f_code is SCOPE_CODE):
+                break
+            if outer is None:
                 return Site()
-            entry, frame = frame, frame.f_back
+            entry, frame = frame, outer
         if entry is not self._entry:
             self._entry = entry
             # Another entry into the engine from the same line: a new run of the line, such as an iteration.
@@ -62,14 +74,24 @@ class CallSites:
         if frame is not self._frame:
             self._enter(frame)
         within = self._cell_frame_now
-        line = None if within is None else within.f_lineno
+        line = None
+        if within is not None:
+            instruction = within.f_lasti
+            line = self._lines.get(instruction)
+            if line is None:
+                line = self._lines[instruction] = within.f_lineno
         return line, self._call_index, self._start + frame.f_lasti, self._run
 
     def _enter(self, frame: FrameType) -> None:
         """Cache what all operations of a frame share, because most operations repeat the last frame."""
         chain = self._chain = self._user_frames(frame)
         self._frame, self._call_index = chain[0]
-        self._cell_frame_now = self._cell_frame(chain)
+        within = self._cell_frame_now = self._cell_frame(chain)
+        if within is not None:
+            # By identity: hashing a code object takes long. The dict of a code object refers to it, so its identity
+            # isn't reused.
+            code = within.f_code
+            _, self._lines = self._lines_by_code.setdefault(id(code), (code, {}))
         self._start = self._start_of(frame)
 
     def _start_of(self, frame: FrameType) -> int:

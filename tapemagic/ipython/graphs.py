@@ -17,7 +17,7 @@ from tapemagic.ipython.session import Session
 from tapemagic.report.analysis import analyze
 from tapemagic.report.folding import fold
 from tapemagic.report.request import ReportRequest
-from tapemagic.report.tabs.graph.view import most_iterations
+from tapemagic.report.tabs.graph.view import kept_iterations
 from tapemagic.report.tapegraph import DotSource, TapeGraph
 
 MIN_NODES, MAX_NODES = 20, 2000
@@ -78,17 +78,30 @@ def _target(name: str, session: Session, namespace: Mapping[str, Any]) -> Named:
     return normalize(name), value
 
 
+MAX_NUMBERS = 16
+"""The most iterations that an error names."""
+
+
 def _iteration(text: str, observer: Observer) -> int | None:
     """Return the iteration to open."""
     if not text:
         return None
-    count = most_iterations(fold(snapshot_of(observer)))
+    count, kept = kept_iterations(fold(snapshot_of(observer)))
     if not count:
         raise UsageError(
             "%tape_graph: there is no iteration to open: no loop of the last %%tape cell recorded operations more "
             "than once"
         )
-    return _number(text, "iteration", 1, count)
+    number = _number(text, "iteration", 1, count)
+    if number not in kept:
+        numbers = [f"{k:,}" for k in sorted(kept)]
+        if len(numbers) > MAX_NUMBERS:
+            numbers[MAX_NUMBERS // 2 : -MAX_NUMBERS // 2] = ["…"]
+        raise UsageError(
+            f"%tape_graph: iteration {number:,} of {count:,} was let go while the loop ran, since nothing refers to "
+            f"its values: these are kept: {', '.join(numbers)}"
+        )
+    return number
 
 
 def _number(text: str, name: str, minimum: int, maximum: int) -> int | None:

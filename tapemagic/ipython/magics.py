@@ -24,7 +24,7 @@ from IPython.core.magic import (
 from IPython.display import display
 
 from tapemagic.drawing.report_style import Engine, Style, Theme
-from tapemagic.engine.tracebacks import keep_user_frames
+from tapemagic.engine.tracebacks import clear_own_frames, keep_user_frames
 from tapemagic.explain.caller import Explanations
 from tapemagic.explain.explain import Explanation
 from tapemagic.explain.formatting import DIGITS, printable, significant_digits
@@ -45,12 +45,13 @@ from tapemagic.ipython.line_arguments import (
     parse_line,
     tensor_named,
 )
+from tapemagic.ipython.memory_limit import default_budget
 from tapemagic.ipython.options import OPTIONS, ORDER, documented
 from tapemagic.ipython.plotting import PlotRuns, parse_range
 from tapemagic.ipython.result_display import ShownReports, display_result
 from tapemagic.ipython.runcell import Cell, CellSyntaxError, prepare
 from tapemagic.ipython.session import Session
-from tapemagic.ipython.settings import Choice, Switch, WholeNumber
+from tapemagic.ipython.settings import Choice, MemorySize, Switch, WholeNumber
 from tapemagic.ipython.sliders import SliderRequest, parse_sliders
 from tapemagic.ipython.tape_function import tape_function
 from tapemagic.ipython.targets import choose_targets
@@ -137,6 +138,11 @@ class TapeMagics(Magics):
         "Whether reports are widgets: True, the default, or False, for notebooks that become pages: they then show the "
         "static report. The environment variable TAPEMAGIC_WIDGETS=0 does the same for all notebooks.",
     )
+    memory = MemorySize(
+        "How much memory the recording of a cell may take: a number of bytes, text such as '500 MB', or None, the "
+        "default, for a quarter of what is free. Beyond it, the oldest steps whose gradients were taken are let go, "
+        "and the report says so.",
+    )
 
     shell: InteractiveShell
 
@@ -169,7 +175,12 @@ class TapeMagics(Magics):
 
         def begin() -> Session:
             session = Session(
-                ready, watch, options.persistent, not options.no_auto_watch, options.plain
+                ready,
+                watch,
+                options.persistent,
+                not options.no_auto_watch,
+                self.memory or default_budget(),
+                options.plain,
             )
             session.tape_name = options.name
             ready.namespace[options.name] = session.tape
@@ -193,13 +204,17 @@ class TapeMagics(Magics):
         what_if = self._what_if(ready, requests, begin, request) if requests else None
         if plots:
             plots.what_if = what_if
+        # The recording of the cell before would need its memory until this one is complete. Only a slider may refuse
+        # a cell that has begun, after which %gradient and %why still refer to the cell before.
+        earlier = self.last if what_if else None
         # Set before the cell runs, since %gradient and %why in the cell itself refer to it.
-        earlier, self.last = self.last, begin()
+        self.last = begin()
         try:
             report = self._run(self.last, request, cell, what_if)
-        except UsageError:
+        except BaseException as error:
             if what_if and what_if.refusal:
                 self.last = earlier
+            clear_own_frames(error)
             raise
         if report is None or ends_in_semicolon(cell):
             return None
@@ -392,7 +407,7 @@ class TapeMagics(Magics):
         numbers = {
             name: namespace[name] for name in sorted(cell.read) if is_number(namespace.get(name))
         }
-        session = Session(cell, list(numbers), True, True)
+        session = Session(cell, list(numbers), True, True, self.memory or default_budget())
         try:
             return self._run(session, ReportRequest(order=order, screens=_screens), line)
         finally:

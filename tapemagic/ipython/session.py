@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import ChainMap
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, Self
@@ -11,19 +12,21 @@ from tapemagic.engine.laziness import as_lazy, is_lazy
 from tapemagic.engine.recording import clock, time_of
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
-from tapemagic.engine.tensor.tensor import Traced, has_id, id_of, unwrap
+from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.explain.advice import conversion, lost_track, replacement
 from tapemagic.explain.explain import Explanation, explain
-from tapemagic.explain.formatting import label, own_name, subscript, without_subscript
+from tapemagic.explain.formatting import label, own_name, without_subscript
 from tapemagic.explain.lazy_values import has_lazy_values, is_lazy_array
 from tapemagic.explain.parts import tensors
 from tapemagic.explain.query import Program, Question
 from tapemagic.explain.reassignment import reassignment
 from tapemagic.explain.snapshot import Named, Snapshot, snapshot_of
+from tapemagic.ipython.assignments import CONTAINERS, Assignments, Bindings
 from tapemagic.ipython.callsites import CallSites
 from tapemagic.ipython.celltape import CellTape
 from tapemagic.ipython.floating_point import FloatingPointWarnings
+from tapemagic.ipython.memory_limit import format_bytes
 from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.watchable import is_number, is_watchable, maker, watchable
 from tapemagic.report.bundle import TapeReport
@@ -36,7 +39,6 @@ from tapemagic.report.verdict.statement import Statement
 HIDDEN = {"In", "Out"}
 """Names that IPython puts into every notebook."""
 
-CONTAINERS = (list, tuple, dict)
 UNNAMED = "Variable"
 """Default name of a Variable."""
 
@@ -44,12 +46,8 @@ UNNAMED = "Variable"
 class Session:
     """A single run of a cell: its tapes, watched values, and the names and values that it assigns.
 
-    - `history`: List of (name, value). Every number, array, tensor, list and dict that the cell assigned to a name,
-      oldest first.
     - `sources`: The tensors that the first line of the cell names to watch.
     - `assigned`: The lines that last assigned each name.
-    - `bindings`: Dict of str to list of (int, int or None). The ids of the tensors that each name was bound to, with
-      lines, oldest first.
     - `tape_name`: The tape's name in the notebook, or "" if it has no name.
     - `lists`: The types of lists and tuples that were replaced by tensors to be watched, by name.
     - `targets`: Sequence of (name, tensor). The values that the report differentiates.
@@ -66,6 +64,7 @@ class Session:
         watch: Sequence[str],
         persistent: bool,
         auto_watch: bool,
+        budget: float = math.inf,
         is_plain: bool = False,
     ) -> None:
         self.cell = cell
@@ -75,15 +74,15 @@ class Session:
         self._sites = CallSites(cell.filename)
         self.observer = Observer(self._sites.here, auto_watch, self._sites.calls)
         self.tape = CellTape(self.observer, persistent, auto_watch)
-        self.history: list[Named] = []
-        self.bindings: dict[str, list[tuple[int, int | None]]] = {}
+        self.observer.thin(self.tape, budget)
+        self._budget = budget
+        self._assignments = Assignments()
         self.sources: dict[str, Any] = {}
         self.assigned: dict[str, int] = {}
         # Watched values from before the cell. If the cell assigns the name first, they never mattered.
         self._initial: dict[str, Any] = {}
         self._unused_ids: set[int] = set()
         self._snapshot: tuple[tuple[int, ...], Snapshot] | None = None
-        self._names: tuple[int, dict[int, str]] | None = None
         self.lists: dict[str, str] = {}
         self._plain_values = PlainValues()
         # What each name was bound to before it was given back, and the plain value that it has now.
@@ -108,8 +107,7 @@ class Session:
         self.tape.__enter__()
         self._warnings.__enter__()
         for name, value in self._initial.items():
-            self.cell.namespace[name] = tensor = self._bind(name, value)
-            self.bindings[name] = [(id_of(tensor), None)]
+            self.cell.namespace[name] = self._bind(name, value, None)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -117,6 +115,7 @@ class Session:
         self.tape.__exit__(None, None, None)
         self.observer.__exit__(None, None, None)
         self._sites.forget()
+        self.observer.stop_thinning()
         # Derivatives of the report are recorded after these; `recording` cuts them off.
         self._operations, *_ = self.observer.extent()
         self._drop_unused()
@@ -132,10 +131,22 @@ class Session:
             if self.sources.get(name) is not x and id_of(x) not in used
         ]
         self._unused_ids = {id_of(x) for x in unused}
-        self._names = None
-        self.history = [
-            (name, value) for name, value in self.history if not any(value is x for x in unused)
-        ]
+        self._assignments.ignore(unused)
+
+    @property
+    def history(self) -> list[Named]:
+        """The last numbers, arrays, tensors, lists and dicts that the cell assigned to each name, oldest first."""
+        return self._assignments.history
+
+    @property
+    def latest(self) -> dict[str, Any]:
+        """The last value that the cell assigned to each name."""
+        return self._assignments.latest
+
+    @property
+    def bindings(self) -> Mapping[str, Bindings]:
+        """The ids of the tensors that each name was bound to, with lines, oldest first."""
+        return self._assignments.bindings
 
     def named(self, name: str, value: Any) -> Any:
         """Record an assignment; return the value to bind, a tensor if the name is watched."""
@@ -143,21 +154,23 @@ class Session:
         # A name that is bound to something else is no longer a list that became a tensor.
         if name in self.lists and not self.observer.tracks(value):
             del self.lists[name]
-        value = self._bind(name, value)
+        value = self._bind(name, value, line)
         if line is not None:
             self.assigned[name] = line
-        if isinstance(value, Traced):
-            self.bindings.setdefault(name, []).append((id_of(value), line))
         return value
 
-    def _bind(self, name: str, value: Any) -> Any:
+    def _bind(self, name: str, value: Any, line: int | None) -> Any:
         if name in self.watch and not (self.observer.tracks(value)):
             value = self._to_watch(name, value)
             self.tape.track(value)
             self.sources[name] = value
         # Other objects would be kept alive by the history without ever being shown.
         if is_number(value) or isinstance(value, CONTAINERS):
-            self.history.append((name, value))
+            order = self.observer.order_of(value) if isinstance(value, Traced) else 0
+            earlier = self._assignments.last(name)
+            if isinstance(earlier, Traced) and self.observer.watches(earlier):
+                self._assignments.keep(name)
+            self._assignments.add(name, value, order, line)
         return value
 
     def _to_watch(self, name: str, value: Any) -> Traced:
@@ -250,9 +263,10 @@ class Session:
 
     def _notes(self) -> list[Statement]:
         """Note lists that were replaced by arrays, and a tape whose name was reassigned."""
+        notes = [Statement("note", self._let_go())] if self.observer.omitted else []
         when = "in this cell" if self.is_plain else "now"
         text = f"{{0}} was a {{1}} and is an array {when}, because it is watched: {{0}} + {{0}} adds the numbers in it"
-        notes = [Statement("note", text.format(*item)) for item in self.lists.items()]
+        notes += [Statement("note", text.format(*item)) for item in self.lists.items()]
         name = self.tape_name
         value = self.cell.namespace.get(name)
         if name and not isinstance(
@@ -280,6 +294,22 @@ class Session:
                     )
                     yield Statement("note", text)
 
+    def _let_go(self) -> str:
+        """Say how much of the recording is left, and what is still exact."""
+        kept, observer = self._operations, self.observer
+        if observer.cut_records:
+            return (
+                f"{kept:,} of {kept + observer.omitted:,} operations are kept: the recording needed more than the "
+                f"{format_bytes(self._budget)} that it may take, so the oldest steps whose gradients were taken were "
+                "let go. A gradient that needs them is refused, all others are exact, and Training shows every step. "
+                "Append float(loss) to a list instead of loss, or allow more: %config TapeMagics.memory = '2 GB'"
+            )
+        return (
+            f"{kept:,} of {kept + self.observer.omitted:,} operations are kept: those of the first, the last and a few "
+            "other iterations, and all that values in the notebook depend on, so gradients are exact; Training shows "
+            "every step"
+        )
+
     def last_exit(self, but: Container[int] = ()) -> str:
         """Describe the last value that became untracked, except those with the ids `but`, as the end of a sentence."""
         for event in self.snapshot().events[::-1]:
@@ -305,7 +335,7 @@ class Session:
         namespace = self.cell.namespace
         named = {
             name: value
-            for name, value in dict(self.history).items()
+            for name, value in self.latest.items()
             if not isinstance(value, (int, *CONTAINERS))
         }
         for name in sorted(self.cell.read - self.cell.assigned):
@@ -318,25 +348,7 @@ class Session:
 
     def value_names(self) -> dict[int, str]:
         """Return the names of values by id; earlier values of a name get a subscript."""
-        if self._names is None or self._names[0] != len(self.history):
-            self._names = len(self.history), self._names_in_history()
-        return self._names[1].copy()
-
-    def _names_in_history(self) -> dict[int, str]:
-        names: dict[int, str] = {}
-        versions: dict[str, list[int]] = {}
-        for name, value in self.history:
-            if has_id(value) and id_of(value) not in names:
-                names[id_of(value)] = name
-                versions.setdefault(name, []).append(id_of(value))
-        # Later entries replace earlier ones: the last value of each name.
-        latest = dict(self.history)
-        for name, numbers in versions.items():
-            last = id_of(latest[name]) if has_id(latest[name]) else None
-            for version, number in enumerate(numbers, 1):
-                if number != last:
-                    names[number] = name + subscript(version)
-        return names
+        return self._assignments.names()
 
     def all_sources(self) -> list[Named]:
         """Return all watched values with their names in the notebook."""

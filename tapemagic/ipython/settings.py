@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from traitlets import TraitError, TraitType
+
+from tapemagic.ipython.memory_limit import format_bytes, parse_size, total_memory
+
+MIN_MEMORY = 1 << 20
+"""The smallest budget: one step of a small network takes a few megabytes."""
 
 Value = TypeVar("Value")
 Word = TypeVar("Word", bound=str)
@@ -71,6 +77,42 @@ class Switch(Setting[bool]):
         if isinstance(value, bool):
             return value
         raise TraitError(f"{self.name} is True or False, not {value!r}")
+
+
+class MemorySize(Setting[Any]):
+    """Size in memory: a number of bytes, text such as '500 MB', or None for the default.
+
+    Examples
+    --------
+    >>> from traitlets import HasTraits
+    >>> class Example(HasTraits):
+    ...     memory = MemorySize()
+    >>> Example(memory="500 MB").memory, Example().memory
+    (524288000, None)
+    >>> Example(memory="-1 GB")
+    Traceback (most recent call last):
+    traitlets.traitlets.TraitError: memory is a size above 0, such as '500 MB' or 500_000_000, or None, not '-1 GB'
+    """
+
+    def __init__(self, help: str = "") -> None:  # noqa: A002 -- as in traitlets
+        super().__init__(None, help=help, config=True, allow_none=True)
+
+    def validate(self, obj: Any, value: Any) -> Any:  # noqa: ARG002 -- as in traitlets
+        """Return the bytes if they are a size that this process may have."""
+        size: Any = parse_size(value) if isinstance(value, str) else value
+        if type(size) not in (int, float) or not 0 < size < math.inf:
+            raise TraitError(
+                f"{self.name} is a size above 0, such as '500 MB' or 500_000_000, or None, not {value!r}"
+            )
+        if size < MIN_MEMORY:
+            raise TraitError(
+                f"{self.name} is {value!r}, less than a recording needs: at least {format_bytes(MIN_MEMORY)}"
+            )
+        if size > total_memory():
+            raise TraitError(
+                f"{self.name} is {value!r}, but this process may use {format_bytes(total_memory())} in all: write less"
+            )
+        return int(size)
 
 
 class Choice(Setting[Word]):

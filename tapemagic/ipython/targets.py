@@ -17,7 +17,8 @@ from tapemagic.explain.exit_causes import surely_through_exit
 from tapemagic.explain.parts import tensors
 from tapemagic.explain.reassignment import reassignment
 from tapemagic.explain.snapshot import Named
-from tapemagic.ipython.session import CONTAINERS, Session, unique_name
+from tapemagic.ipython.assignments import CONTAINERS
+from tapemagic.ipython.session import Session, unique_name
 from tapemagic.ipython.training_roles import TrainingRoles
 from tapemagic.ipython.watchable import is_number
 from tapemagic.report.bundle import TapeReport
@@ -143,7 +144,7 @@ def _fits(value: Any, roles: TrainingRoles | None) -> bool:
 
 def _last_assigned(session: Session, roles: TrainingRoles | None = None) -> Sequence[Named]:
     """Return the last differentiable value that the cell assigned, or its items if it is a container."""
-    names, latest = session.value_names(), dict(session.history)
+    names, latest = session.value_names(), session.latest
     for name, value in reversed(session.history):
         if isinstance(value, Traced):
             if session.is_computed(value) and _fits(value, roles):

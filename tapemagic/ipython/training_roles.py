@@ -74,7 +74,7 @@ class TrainingRoles:
             return []
         step = snapshot.origins.steps[-1]
         name = "last loss" if "loss" in self._session.cell.namespace else "loss"
-        outputs = (r[4] for r in snapshot.records[: step.records][::-1] if (r[5],) == step.targets)
+        outputs = (r[4] for r in reversed(snapshot.records) if (r[5],) == step.targets)
         return [(name, wrap(output, step.targets[0])) for output in islice(outputs, 1)]
 
     def _targets(
@@ -110,6 +110,7 @@ class TrainingRoles:
         return any(
             bound[-1][0] == id_of(value) and any(i in sources for i, _ in bound[:-1])
             for bound in self._session.bindings.values()
+            if bound
         )
 
     @cached_property

@@ -101,7 +101,9 @@ def gradients_of_all(
     gradients_by_id.update(
         (i, keep(_as_returned(rest[i]))) for i in tracked.keys() & rest.keys() if i in ids
     )
-    return gradients_by_id
+    # What lies before a value whose records were let go has another part of its gradient there.
+    last_cut = max(snapshot.contents.cut & rest.keys(), default=0)
+    return {i: g for i, g in gradients_by_id.items() if i >= last_cut}
 
 
 class StepGradients:

@@ -77,6 +77,7 @@ def _analyze(
         ),
         nonfinite,
         context.failure,
+        subject.whole.origins.omitted,
     )
     details = Details(subject)
     details.keep_if_small()

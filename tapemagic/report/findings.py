@@ -31,11 +31,12 @@ class Findings:
     """The contents of a report on a recording.
 
     - `tabs`: What each tab found, by the name of the tab, for the requested tabs.
-    - `operations`: The number of operations that the cell recorded.
+    - `operations`: The number of operations of the cell that are kept.
     - `lines`: The lines of the cell.
     - `verdict`: The results in sentences.
     - `nonfinite`: For targets and gradients that are nan or infinite, the operations where that began.
     - `failure`: The line at which the cell stopped, if it did.
+    - `omitted`: The number of operations of the cell that were let go.
     """
 
     tabs: Mapping[str, Any] = field(default_factory=dict)
@@ -46,6 +47,7 @@ class Findings:
     verdict: tuple[Statement, ...] = ()
     nonfinite: tuple[NonFinite, ...] = ()
     failure: Failure | None = None
+    omitted: int = 0
 
     def with_tab(self, name: str, data: Any) -> Self:
         """Return these findings with other data in a tab."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import dis
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from itertools import groupby
+from functools import cached_property
+from itertools import accumulate, groupby, repeat
 from types import CodeType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -14,6 +13,7 @@ from tapemagic.engine.events import origin_of
 from tapemagic.engine.registry import NUMBERED
 from tapemagic.engine.scopes import Scope
 from tapemagic.engine.tape.observer import Call, Origins
+from tapemagic.engine.tape.turns import Loop, Turn, calls_at, loops_in
 from tapemagic.explain.snapshot import Snapshot
 
 Part: TypeAlias = "int | Block"
@@ -36,6 +36,7 @@ class Block:
     - `lines`: (int, int) or None. The first and the last line of the cell that its operations belong to.
     - `scope`: The call of a layer.
     - `holds_layers`: Whether there is a layer in it.
+    - `skipped`: Of an iteration, the number of iterations before it that the recording has let go.
     """
 
     kind: BlockKind
@@ -45,6 +46,18 @@ class Block:
     lines: tuple[int, int] | None = None
     scope: Scope | None = None
     holds_layers: bool = False
+    skipped: int = 0
+
+    @cached_property
+    def numbers(self) -> Sequence[int]:
+        """Of a loop, the number of each iteration in it, counted from 1 in the loop that really ran."""
+        skipped = (part.skipped if isinstance(part, Block) else 0 for part in self.parts)
+        return list(accumulate(1 + count for count in skipped))
+
+    @property
+    def total(self) -> int:
+        """Of a loop, the number of iterations that really ran."""
+        return self.numbers[-1] if self.parts else 0
 
     def positions(self) -> Iterator[int]:
         """The positions of all its operations, in the order of the tape."""
@@ -118,7 +131,7 @@ def fold(snapshot: Snapshot, positions: Iterable[int] | None = None) -> Block:
                 ]
             else:
                 entries.append(_entry_of_call(entry, inner, snapshot.origins))
-        folded[number] = _folded(entries, _loops(code), code)
+        folded[number] = _folded(entries, loops_in(code), code, snapshot.origins)
     return _block("cell", folded[0])
 
 
@@ -197,32 +210,8 @@ def _is_transparent(number: int, calls: Sequence[Call]) -> bool:
     return False
 
 
-Loop: TypeAlias = tuple[int, int]
-"""The offsets of the first and the last instruction of a loop."""
-
-
-@cache
-def _loops(code: CodeType | None) -> tuple[Loop, ...]:
-    """The loops in a code object, inner ones first."""
-    if code is None:
-        return ()
-    ends: dict[int, int] = {}
-    for step in dis.get_instructions(code):
-        # Loops jump backwards at their end. Opcode names differ between Python versions (JUMP_BACKWARD since 3.11).
-        is_jump = "JUMP" in step.opname and isinstance(step.argval, int)
-        if is_jump and step.argval < step.offset:
-            ends[step.argval] = max(step.offset, ends.get(step.argval, 0))
-    return tuple(sorted(ends.items(), key=lambda loop: loop[1] - loop[0]))
-
-
-@cache
-def _calls_at(code: CodeType) -> frozenset[int]:
-    """The offsets of the instructions of a code object that call something."""
-    return frozenset(step.offset for step in dis.get_instructions(code) if "CALL" in step.opname)
-
-
 def _folded(
-    entries: Sequence[_Entry], loops: Sequence[Loop], code: CodeType | None
+    entries: Sequence[_Entry], loops: Sequence[Loop], code: CodeType | None, origins: Origins
 ) -> list[_Entry]:
     """Return the parts of a call or iteration, with a block for the parts of each loop."""
     if not loops and not any(entry.repeats for entry in entries):
@@ -233,7 +222,7 @@ def _folded(
             for _, same in groupby(group, lambda entry: entry.offset):
                 folded += _repeated(list(same))
         else:
-            folded += _looped(list(group), loop, loops, code)
+            folded += _looped(list(group), loop, loops, code, origins)
     return folded
 
 
@@ -254,10 +243,38 @@ def _repeated(entries: list[_Entry]) -> list[_Entry]:
     return entries if len(iterations) < SEVERAL else [_loop(iterations)]
 
 
-def _loop(groups: Sequence[Sequence[_Entry]]) -> _Entry:
+def _skipped(
+    iterations: Sequence[Sequence[_Entry]], loop: Loop, code: CodeType | None, origins: Origins
+) -> list[int]:
+    """Return, for each iteration, the number of iterations before it that the recording has let go."""
+    if not origins.turns:
+        return [0] * len(iterations)
+    counts = []
+    last: Turn | None = None
+    for iteration in iterations:
+        parts = (part for entry in iteration if (part := entry.part) is not None)
+        part = next(parts, None)
+        position = next(part.positions(), None) if isinstance(part, Block) else part
+        innermost = (
+            None if position is None or position >= len(origins.turns) else origins.turns[position]
+        )
+        turns = innermost.chain() if innermost is not None else ()
+        turn = next(
+            (x for x in turns if x.run.loop == loop and origins.calls[x.run.call].code is code),
+            None,
+        )
+        counts.append(0 if turn is None or turn is last else turn.skipped)
+        last = turn
+    return counts
+
+
+def _loop(groups: Sequence[Sequence[_Entry]], skipped: Iterable[int] = repeat(0)) -> _Entry:
     """Put the iterations of a loop in one block."""
     block = _block("loop", [entry for group in groups for entry in group])
-    iterations = tuple(_block("iteration", group) for group in groups)
+    iterations = tuple(
+        replace(_block("iteration", group), skipped=count)
+        for group, count in zip(groups, skipped, strict=False)
+    )
     loop = replace(block, parts=iterations)
     return groups[0][0]._replace(part=loop, call=0, lines=block.lines, layer="")
 
@@ -267,11 +284,15 @@ def _outermost(offset: int, loops: Sequence[Loop]) -> Loop | None:
 
 
 def _looped(
-    entries: list[_Entry], loop: Loop, loops: Sequence[Loop], code: CodeType | None
+    entries: list[_Entry],
+    loop: Loop,
+    loops: Sequence[Loop],
+    code: CodeType | None,
+    origins: Origins,
 ) -> list[_Entry]:
     """Return the parts of a loop as one block; those of a single iteration are returned unchanged."""
     inner = [x for x in loops if x != loop and loop[0] <= x[0] and x[1] <= loop[1]]
-    repeats = _calls_at(code) if code and len({entry.offset for entry in entries}) > 1 else ()
+    repeats = calls_at(code) if code and len({entry.offset for entry in entries}) > 1 else ()
     iterations: list[list[_Entry]] = [[]]
     last = entries[0]
     for entry in entries:
@@ -285,13 +306,14 @@ def _looped(
             iterations.append([])
         iterations[-1].append(entry)
         last = entry
-    folded = [_folded(iteration, inner, code) for iteration in iterations]
-    if len(folded) == 1:
+    folded = [_folded(iteration, inner, code, origins) for iteration in iterations]
+    skipped = _skipped(iterations, loop, code, origins)
+    if len(folded) == 1 and not any(skipped):
         return folded[0]
     # The layers of a Sequential are called in a loop, but a reader knows them one by one.
     if _is_stack(folded):
         return [entry for iteration in folded for entry in iteration]
-    block = _loop(folded)
+    block = _loop(folded, skipped)
     if code and origin_of(code.co_filename) != "":  # the loop of a layer is on no line of the cell
         block = block._replace(part=replace(block.part, lines=None))  # type: ignore[type-var]
     return [block]

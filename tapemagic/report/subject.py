@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 
-from tapemagic.engine.recording import Record
+from tapemagic.engine.recording import Record, outputs_of
 from tapemagic.engine.tape.gradient_steps import GradientStep
 from tapemagic.engine.tape.observer import GradientCall
 from tapemagic.engine.tensor.tensor import has_id, id_of
@@ -178,11 +179,13 @@ class Subject:
     def training_calls(self) -> Sequence[GradientStep]:
         """The calls by which the program took gradients of values other than gradients, with respect to Variables."""
         order_of = self.whole.order_of
+        records = self.whole.records[self.operations :]
+        end = outputs_of(records[0])[0] if records else math.inf
         # The gradient of a gradient isn't a training step, and neither is a gradient that the report took.
         return [
             step
             for step in self.whole.origins.steps
-            if step.records <= self.operations and not any(map(order_of, step.targets))
+            if step.time <= end and not any(map(order_of, step.targets))
         ]
 
     @cached_property

@@ -11,7 +11,7 @@ from tapemagic.report.tabs.graph.view import (
     Frame,
     Item,
     Plan,
-    most_iterations,
+    kept_iterations,
     plan,
 )
 
@@ -128,13 +128,13 @@ def _fold(found: Plan) -> Fold:
     return fold
 
 
-def test_most_iterations() -> None:
+def test_kept_iterations() -> None:
     """Of the outermost loops that with the most, also inside of a function; 0 where there is none."""
     outer = Block("loop", (Block("iteration", (loop(0, 9),)), Block("iteration", (loop(9, 9),))))
 
-    assert 0 == most_iterations(cell(0, 1))
-    assert 2 == most_iterations(cell(outer))
-    assert 5 == most_iterations(cell(outer, Block("call", (loop(20, 5),), "f")))
+    assert (0, set()) == kept_iterations(cell(0, 1))
+    assert (2, {1, 2}) == kept_iterations(cell(outer))
+    assert (5, {1, 2, 3, 4, 5}) == kept_iterations(cell(outer, Block("call", (loop(20, 5),), "f")))
 
 
 def layer(*parts: int | Block) -> Block:

@@ -51,6 +51,7 @@ class Contents(NamedTuple):
     - `variables`: The watched variables, oldest first.
     - `times`: The times at which recording started and stopped, alternating.
     - `watches_variables`: Whether trainable variables are watched at their first read.
+    - `cut`: The ids of values whose records were let go for lack of memory, though a gradient may still need them.
     - `state`: {'whole', 'bare', 'released'}. Whether the records still hold values, hold only connections, or were
       released.
     """
@@ -63,6 +64,7 @@ class Contents(NamedTuple):
     times: tuple[int, ...]
     watches_variables: bool
     state: Literal["whole", "bare", "released"]
+    cut: AbstractSet[int] = frozenset()
 
 
 Connections = tuple[list[Any], dict[int, int], set[int]]
@@ -94,6 +96,7 @@ class BaseTape:
     _sweeping: tuple[int, ...] = ()
     _last_connections: Connections | None = None
     _last_leaves: AbstractSet[int] = frozenset()
+    _cut: AbstractSet[int] = frozenset()
     _rewatched: dict[int, int] | None = None
     _weight = _sorted = _unsorted = _settled = _bytes_held = 0
     _heavy = PRUNE_AFTER_BYTES
@@ -210,7 +213,9 @@ class BaseTape:
             self._event_counts = {}
         count = self._event_counts[place] = self._event_counts.get(place, 0) + 1
         if count <= MAX_EVENTS_PER_LINE:
-            self._events.append(Event(kind, i, what, place, tick()))
+            # New int objects: an event must not keep the records of the values that it names.
+            what = what + 0 if what.__class__ is int else what
+            self._events.append(Event(kind, i + 0, what, place, tick()))
 
     def _require_recording(self, what: str) -> None:
         if not self._recording:
@@ -321,6 +326,7 @@ class BaseTape:
         self._tracked: dict[int, int] = {}
         self._leaves: set[int] = set()
         self._records: list[Any] = []
+        self._cut = frozenset()
         self._take = self._taker()
         self._append = self._take if self._recording else ignore
         if self._unsorted or self._sorted:
@@ -441,6 +447,7 @@ def contents_of(tape: BaseTape) -> Contents:
         tuple(tape._times),
         tape._watch_accessed_variables,
         state,
+        tape._cut,
     )
 
 

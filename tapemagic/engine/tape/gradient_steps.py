@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import is_
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.recording import tick
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
 
@@ -20,7 +22,7 @@ class GradientStep(NamedTuple):
     - `value`: Float, complex or lazy array. The sum of the targets' elements, which is what the call differentiates.
     - `is_sum`: Whether that is a sum of several elements.
     - `line`: The line of the cell.
-    - `records`: The number of records on the tape before the call.
+    - `time`: The time of the call, by the clock that numbers values.
     - `variables`: The sources that are Variables.
     - `values`: Their values at the time of the call: a number unchanged, an array as its Euclidean norm.
     - `versions`: For each variable, the number of changes that the calls have seen so far.
@@ -32,7 +34,7 @@ class GradientStep(NamedTuple):
     value: Any
     is_sum: bool
     line: int | None
-    records: int
+    time: int
     variables: tuple[Variable, ...]
     values: tuple[float, ...]
     versions: tuple[int, ...]
@@ -51,14 +53,12 @@ class GradientSteps:
         self.steps.clear()
         self._last.clear()
 
-    @np.errstate(all="ignore")
     def add(
         self,
         targets: Sequence[Traced],
         sources: Sequence[Traced],
         results: Sequence[Any],
         line: int | None,
-        records: int,
     ) -> None:
         """Record a call."""
         pairs = zip(sources, results, strict=True)
@@ -66,20 +66,24 @@ class GradientSteps:
         by_variable = {x._id: (x, g) for x, g in pairs if isinstance(x, Variable)}.values()
         if not by_variable:
             return
-        values = tuple(number_of(x._value) for x, _ in by_variable)
+        variables = tuple([x for x, _ in by_variable])
+        values = tuple([number_of(x._value) for x in variables])
+        # One tuple for the steps of a loop, which take gradients of the same variables.
+        before = self.steps[-1].variables if self.steps else ()
+        if len(before) == len(variables) and all(map(is_, before, variables)):
+            variables = before
         self.steps.append(
             GradientStep(
-                tuple(target._id for target in targets),
+                # New int objects: the ids themselves would keep the records of the targets on the tape.
+                tuple([target._id + 0 for target in targets]),
                 _total(targets),
-                sum(target.size for target in targets) != 1,
+                sum([target._value.size for target in targets]) != 1,
                 line,
-                records,
-                tuple(x for x, _ in by_variable),
+                tick(),
+                variables,
                 values,
-                tuple(
-                    self._version(x, size) for (x, _), size in zip(by_variable, values, strict=True)
-                ),
-                tuple(None if g is None else _size_or_lazy(g._value) for _, g in by_variable),
+                tuple(map(self._version, variables, values)),
+                tuple([None if g is None else _size_or_lazy(g._value) for _, g in by_variable]),
             )
         )
 
@@ -97,16 +101,22 @@ def _total(targets: Sequence[Traced]) -> Any:
     """Return the sum of the elements of all targets, which is lazy for lazy targets."""
     if len(targets) == 1 and not targets[0]._value.ndim and is_lazy(targets[0]._value):
         return targets[0]._value
-    totals: list[Any] = [np.sum(target._value, dtype=_wide(target)) for target in targets]
-    return sum(x if is_lazy(x) else x.item() for x in totals)
+    totals = [_sum(target._value) for target in targets]
+    return totals[0] if len(totals) == 1 else sum(totals)
+
+
+def _sum(value: Any) -> Any:
+    """Return the sum of the elements of an array in double precision."""
+    # np.sum takes ten times as long as float, which is all that the usual loss, a number, needs.
+    if not value.ndim and not is_lazy(value):
+        return complex(value) if value.dtype.kind == "c" else float(value)
+    with np.errstate(all="ignore"):
+        total = np.sum(value, dtype=np.complex128 if value.dtype.kind == "c" else np.float64)
+    return total if is_lazy(total) else total.item()
 
 
 def _size_or_lazy(value: Any) -> Any:
     return value if is_lazy(value) else size_of(value)
-
-
-def _wide(target: Traced) -> type:
-    return np.complex128 if target.dtype.kind == "c" else np.float64
 
 
 def number_of(value: Any) -> float:
@@ -117,14 +127,18 @@ def number_of(value: Any) -> float:
     >>> number_of(-2.0), number_of(3 + 4j), number_of(np.array([3.0, -4.0]))
     (-2.0, 5.0, 5.0)
     """
-    return size_of(value) if np.ndim(value) or np.iscomplexobj(value) else float(value)
+    return float(value) if is_real(value) else size_of(value)
+
+
+def is_real(value: Any) -> bool:
+    """Return True for a single real number, also one that NumPy made."""
+    return isinstance(value, float) or not (np.ndim(value) or np.iscomplexobj(value))
 
 
 MIN_SQUARES, MAX_SQUARES = 1e-200, 1e200
 """A sum of squares within these limits is accurate: no square has overflowed, or vanished while it mattered."""
 
 
-@np.errstate(all="ignore")
 def size_of(value: Any) -> float:
     """Return the absolute value of a number or the Euclidean norm of an array; nan or inf only if the value has any.
 
@@ -133,6 +147,14 @@ def size_of(value: Any) -> float:
     >>> size_of(np.array([3.0, -4.0])), size_of(-2.0), size_of(np.array([1e200, 0.0]))
     (5.0, 2.0, 1e+200)
     """
+    # Most are numbers, for which setting NumPy's error state would take most of the time.
+    if is_real(value):
+        return abs(float(value))
+    with np.errstate(all="ignore"):
+        return _norm(value)
+
+
+def _norm(value: Any) -> float:
     if not np.ndim(value):
         return float(abs(value))
     flat = np.asarray(value).reshape(-1)

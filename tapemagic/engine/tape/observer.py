@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -15,6 +16,8 @@ from tapemagic.engine.tape.base_tape import contents_of
 from tapemagic.engine.tape.gradient_steps import GradientStep, GradientSteps
 from tapemagic.engine.tape.sweep import Gradients
 from tapemagic.engine.tape.tape import Sweep, Tape, tape_of
+from tapemagic.engine.tape.thinning import COLLECT_AFTER_BYTES, Thinning
+from tapemagic.engine.tape.turns import Turn
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
 
@@ -87,11 +90,13 @@ class Origins(NamedTuple):
 
     - `sites`: For each record, the position in the program that recorded it, as a plain tuple in the order of `Site`.
     - `calls`: The calls of user functions and layers in which operations were recorded; the first is the top level.
-    - `sweeps`: Sequence of (int, tuple of int). For each reverse sweep, the number of records before it, and the ids of
-      its targets.
+    - `sweeps`: Sequence of (int, tuple of int). For each reverse sweep, the time at which it began, and the ids of its
+      targets.
     - `steps`: The training steps: calls by which the program took gradients of Variables, oldest first.
     - `orders`: For each record, 0 if your code computed it, or k if it belongs to a k-th derivative.
     - `order_of`: The order of results by id, without results of order 0.
+    - `omitted`: The number of records that the observer has let go.
+    - `turns`: For each record, the innermost turn of a loop that it belongs to, or None; empty if all are kept.
     - `seeds`: Sequence of (array, int). The initial gradients of derivatives, with the ids of the targets.
     """
 
@@ -102,6 +107,8 @@ class Origins(NamedTuple):
     calls: Sequence[Call] = (TOP,)
     sweeps: Sequence[tuple[int, tuple[int, ...]]] = ()
     steps: Sequence[GradientStep] = ()
+    omitted: int = 0
+    turns: Sequence[Turn | None] = ()
 
     @property
     def lines(self) -> Sequence[int | None]:
@@ -147,6 +154,10 @@ class Observer(Tape):
         self._order_of: dict[int, int] = {}
         self._steps = GradientSteps()
         self._gradient_calls: dict[Any, GradientCall] = {}
+        self._thinning: Thinning | None = None
+        self._is_due = False
+        self._omitted = self.cut_records = 0
+        self._turns: Sequence[Turn | None] = ()
         super().__init__(True, watch_accessed_variables)
         self._keeps = self._notes_scopes = True
         self._warned = True
@@ -159,6 +170,8 @@ class Observer(Tape):
         self._order_of.clear()
         self._steps.clear()
         super()._clear()
+        if self._thinning is not None:
+            self._thinning = Thinning(self, self._thinning.tape, self._thinning.budget)
 
     def _taker(self) -> Callable[[Any], None]:
         return _storing(
@@ -175,11 +188,21 @@ class Observer(Tape):
             tuple(self._calls),
             tuple(self._sweeps),
             tuple(self._steps.steps),
+            *self._thinned(),
         )
+
+    def _thinned(self) -> tuple[int, Sequence[Turn | None]]:
+        """Return the number of records that are gone, and the turns of those that are left."""
+        if self._thinning is None or not self._thinning.collections:
+            return self._omitted, self._turns
+        self._thinning.place_new()
+        return self._thinning.omitted, tuple(self._thinning.turns)
 
     def extent(self) -> tuple[int, ...]:
         """Return the numbers of records, events, times and tracked values, which grow with the contents."""
-        return len(self._records), len(self._events), len(self._times), len(self._tracked)
+        collections = self._thinning.collections if self._thinning is not None else 0
+        sizes = len(self._records), len(self._events), len(self._times), len(self._tracked)
+        return *sizes, collections
 
     def tracks(self, value: Any) -> bool:
         """Return True for a tensor that this tape tracks: watched, or computed from watched values."""
@@ -205,6 +228,11 @@ class Observer(Tape):
         finally:
             self._start()
 
+    @property
+    def omitted(self) -> int:
+        """The number of records that are gone, because nothing alive could reach them."""
+        return self._thinned()[0]
+
     def copy(self, operations: int) -> Observer:
         """Return a new observer with the first `operations` records of this observer."""
         other = Observer(self._where, self._watch_accessed_variables, self._calls)
@@ -212,15 +240,54 @@ class Observer(Tape):
         other._sites += self._sites[:operations]
         other._orders += self._orders[:operations]
         other._seeds += self._seeds
-        other._sweeps += [sweep for sweep in self._sweeps if sweep[0] < operations]
+        other._sweeps += self._sweeps
         other._order_of |= self._order_of
         other._tracked |= self._tracked
         other._leaves |= self._leaves
         other._variables |= self._variables
         other._events += self._events
         other._times += self._times
+        other._omitted, other._turns = self._thinned()
+        other._cut = self._cut
         other._entered = other._usable = True
         return other
+
+    def thin(self, tape: Tape, budget: float = math.inf) -> None:
+        """Let go of what nothing alive can reach while recording, here and on a tape that records the same.
+
+        Beyond a budget in bytes, the oldest steps whose gradients were taken go, too.
+        """
+        self._thinning = Thinning(self, tape, budget)
+        tape._keeps = True
+
+    def stop_thinning(self) -> None:
+        """Let go of what nothing alive can reach for the last time: later derivatives are kept whole."""
+        thinning = self._thinning
+        if thinning is None:
+            return
+        # A small recording is kept whole, so that all its iterations can be looked at.
+        if thinning.collections:
+            thinning.collect(everything=True)
+            self._omitted, self._turns = thinning.omitted, tuple(thinning.turns)
+            self.cut_records = thinning.cut
+        thinning.tape._keeps = False
+        self._thinning = None
+
+    def _add_bytes(self, size: int) -> None:
+        self._unsorted += size
+        if self._unsorted > COLLECT_AFTER_BYTES and self._thinning is not None:
+            self._collect()
+
+    def _prune(self) -> None:
+        if self._thinning is not None and self._thinning.is_due():
+            self._collect()
+
+    def _collect(self) -> None:
+        # A sweep refers to the ids of gradients that are still to come.
+        self._is_due = len(self._depths) > 1
+        if not self._is_due and self._thinning is not None:
+            self._unsorted = 0
+            self._thinning.collect()
 
     def fork(self) -> Tape:
         """Return a separate tape with the records so far."""
@@ -229,16 +296,22 @@ class Observer(Tape):
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         super()._sweep_begins(targets)
         # A rule that computes gradients, such as that of recompute_grad, belongs to the derivative that applies it.
-        order = self._depths[-1] or 1 + max((self._order_of.get(i, 0) for i in targets), default=0)
+        order = self._depths[-1] or 1 + max([self._order_of.get(i, 0) for i in targets], default=0)
         self._depths.append(order)
         self._notes_scopes = False
-        self._sweeps.append((len(self._records), tuple(targets)))
-        self._seeds += [(seed._value, i) for i, seed in targets.items()]
+        # New int objects: the ids themselves would keep the records of the targets.
+        ids = [i + 0 for i in targets]
+        self._sweeps.append((tick(), tuple(ids)))
+        self._seeds += [(seed._value, i) for i, seed in zip(ids, targets.values(), strict=True)]
 
     def _sweep_ends(self) -> None:
         super()._sweep_ends()
         self._depths.pop()
         self._notes_scopes = not self._depths[-1]
+        if self._thinning is not None and len(self._depths) == 1:
+            self._thinning.sweep_ended()
+            if self._is_due:
+                self._collect()
 
     def _gradient_taken(
         self,
@@ -250,7 +323,7 @@ class Observer(Tape):
         weighted: bool,
     ) -> None:
         if method == "gradient" and not weighted:
-            self._steps.add(targets, sources, results, self._where()[0], len(self._records))
+            self._steps.add(targets, sources, results, self._where()[0])
         frame = sys._getframe(3)  # the program's frame; two methods of the tape are in between
         code, offset = frame.f_code, frame.f_lasti
         if origin_of(code.co_filename) != "":
@@ -295,7 +368,11 @@ def _storing(
         orders.append(order)
         if order:
             number = record[-1]
-            order_of.update((i, order) for i in (number if type(number) is tuple else (number,)))
+            if number.__class__ is tuple:
+                for i in number:
+                    order_of[i] = order
+            else:
+                order_of[number] = order
 
     return append
 

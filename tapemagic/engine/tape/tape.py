@@ -14,6 +14,7 @@ from tapemagic.engine.recording import live, recording_tapes
 from tapemagic.engine.tape.base_tape import BaseTape, Contents, warn
 from tapemagic.engine.tape.batched_sweep import Basis, basis_of, batched_sweep, lazy_units
 from tapemagic.engine.tape.cotangents import key_of, mark_stopped, matched_cotangents, seeds
+from tapemagic.engine.tape.cut import require_kept
 from tapemagic.engine.tape.sweep import (
     MIN_CHECKED_RECORDS,
     Gradients,
@@ -263,6 +264,9 @@ class Tape(BaseTape):
         """Run a reverse sweep. It releases the records of a tape that isn't persistent."""
         if not self._usable:
             raise self._unusable()
+        if self._cut:
+            targets = of[0] if isinstance(of[0], list) else [of[0]]
+            require_kept(self, [x._id for x in targets], ids)
         resume = self._recording and self._stops_to_differentiate()
         try:
             grads = run(ids, *of)
@@ -386,6 +390,7 @@ def tape_of(contents: Contents) -> Tape:
     tape._records += contents.records
     tape._tracked.update(contents.tracked)
     tape._leaves |= contents.leaves
+    tape._cut = contents.cut
     tape._keeps = tape._warned = tape._entered = tape._usable = True
     return tape
 

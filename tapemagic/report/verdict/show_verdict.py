@@ -56,7 +56,7 @@ def _line(statement: Statement, has_result: bool) -> str:
 
 def headline(findings: Findings) -> str:
     """Return the line on the recorded operations, the watched variables and the targets."""
-    count = findings.operations
+    count = findings.operations + findings.omitted
     # Variables are watched automatically, other values by their name on the %%tape line.
     watched = sum(value.role in ("watched", "variable") for value in findings.variables)
     recorded = f"{count:,} operation{'s' * (count != 1)}"

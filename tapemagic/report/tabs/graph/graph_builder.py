@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.recording import Record, silence
+from tapemagic.engine.recording import Record, outputs_of, silence
 from tapemagic.engine.tensor.tensor import Tensor, has_id, id_of, unwrap
 from tapemagic.explain.chain_rule import Edge
 from tapemagic.explain.formatting import dtype_name, format_lines, format_value
@@ -122,7 +122,8 @@ class GraphBuilder:
         """The name of a derivative whose first operation is known: gradient of y."""
         sweeps = self.snapshot.origins.sweeps
         # The last sweep that began before the first operation of the derivative has made it.
-        k = bisect_right(sweeps, first, key=lambda sweep: sweep[0])
+        time = outputs_of(self.snapshot.records[first])[0]
+        k = bisect_right(sweeps, time, key=lambda sweep: sweep[0])
         names = [self.subject.names.get(i, "") for i in sweeps[k - 1][1]] if k else []
         if names and all(names):
             return f"gradient of {', '.join(names[:2])}{', …' * (len(names) > 2)}"
@@ -206,11 +207,10 @@ class GraphBuilder:
         self.layer_constants |= {
             k: x for k, (i, x) in zip(shown, inputs, strict=True) if not tracks(i)
         }
-        last = fold.first + len(fold.parts) - 1
         self.add(
             Step(
                 index,
-                self.fold_name(fold, len(positions), last),
+                self.fold_name(fold, len(positions)),
                 shown,
                 (),
                 lines[0] if lines else None,
@@ -220,7 +220,7 @@ class GraphBuilder:
                 kind=fold.kind,
                 frame=frame,
                 lines=lines,
-                iterations=(fold.first, last, fold.total) if fold.kind == "loop" else None,
+                iterations=(fold.first, fold.last, fold.total) if fold.kind == "loop" else None,
                 carried=carried(self.subject, developed),
                 fold=fold.key,
                 layer=layer_call(fold.name, fold.scope) if fold.scope else None,
@@ -291,17 +291,14 @@ class GraphBuilder:
             if by >= 0 and version > changed and variable in self.inner:
                 self.changed[by].append(layer)
 
-    def fold_name(self, fold: Fold, count: int, last: int) -> str:
+    def fold_name(self, fold: Fold, count: int) -> str:
         """Return the label of a folded node."""
         if fold.kind == "loop":
             where = format_lines(fold.lines)
-            if len(fold.parts) == fold.total:
+            first, last = fold.first, fold.last
+            if (first, last) == (1, fold.total):
                 return f"{where}, {fold.total:,} times"
-            which = (
-                f"iteration {last:,}"
-                if fold.first == last
-                else f"iterations {fold.first:,}–{last:,}"
-            )
+            which = f"iteration {last:,}" if first == last else f"iterations {first:,}–{last:,}"
             return f"{where}, {which} of {fold.total:,}"
         if fold.kind in ("call", "layer", "statement"):
             return fold.name

@@ -170,6 +170,8 @@ def omissions(findings: Findings, live: bool = False) -> list[str]:
         words.append(
             f"Not drawn: {counted(aside)} (inside assignments, libraries or custom gradients, or extra inputs)"
         )
+    if findings.omitted:
+        words.append(f"Not kept: {counted(findings.omitted)} of other iterations")
     return words
 
 

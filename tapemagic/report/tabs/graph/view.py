@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
@@ -115,8 +116,9 @@ class Fold(NamedTuple):
     kind : {'loop', 'call', 'layer', 'derivative', 'statement', 'elided'}
     parts : sequence of int and Block
         The operations, or the iterations of a loop.
-    first, total : int
-        The number of the first iteration of a loop here, and of all its iterations.
+    first, last, total : int
+        The numbers of the first and the last iteration of a loop here, and of all its iterations. Those that the
+        recording has let go count.
     key : str
         The key of the part that it represents, whole or in part.
     scope : Scope or None
@@ -129,6 +131,7 @@ class Fold(NamedTuple):
     order: int = 0
     lines: tuple[int, int] | None = None
     first: int = 1
+    last: int = 0
     total: int = 0
     key: str = ""
     scope: Scope | None = None
@@ -314,19 +317,19 @@ class _Planner:
 
     def add_loop(self, block: Block, frame: int | None, depth: int, key: str) -> None:
         iterations = [part for part in block.parts if isinstance(part, Block)]
-        total, requested = len(iterations), self.requested(key)
+        count, requested = len(iterations), self.requested(key)
+        numbers, total = block.numbers, block.total
         # The option --iteration is about outermost loops: an inner loop may have fewer iterations.
         outermost = self.iteration if frame is None or not self.in_iteration(frame) else None
         if requested is not None:
-            chosen = (
-                range(min(requested, total), min(requested, total) + 1) if requested else range(0)
-            )
+            number = _kept(numbers, requested)
+            chosen = range(number, number + 1) if requested else range(0)
         elif outermost is None and self.view.loops == "short" and _is_short(block):
-            chosen = range(1, total + 1)
+            chosen = range(1, count + 1)
         elif self.view.loops == "none" and outermost is None:
             chosen = range(0)
         else:
-            number = min(max(outermost or total, 1), total)
+            number = _kept(numbers, outermost or total)
             chosen = range(number, number + 1)
         is_limited = requested is not None or (
             outermost is not None and self.openings.ends is not None
@@ -335,12 +338,19 @@ class _Planner:
         for number in chosen:
             self.add_fold(block, start, number, frame, key)
             inside = self.open(
-                Frame("iteration", frame, number=number, total=total, lines=block.lines, key=key)
+                Frame(
+                    "iteration",
+                    frame,
+                    number=numbers[number - 1],
+                    total=total,
+                    lines=block.lines,
+                    key=key,
+                )
             )
             within = f"{key}.{number - 1}"
             self.add_open(iterations[number - 1], inside, depth, within, is_limited)
             start = number + 1
-        self.add_fold(block, start, total + 1, frame, key)
+        self.add_fold(block, start, count + 1, frame, key)
 
     def in_iteration(self, frame: int) -> bool:
         return self.frames_around(frame, "iteration") > 0
@@ -356,9 +366,12 @@ class _Planner:
     def add_fold(self, block: Block, start: int, stop: int, frame: int | None, key: str) -> None:
         """Add the iterations of a loop from one to another as a fold, unless there are no such iterations."""
         if start < stop:
-            parts = block.parts[start - 1 : stop - 1]
-            total = len(block.parts)
-            fold = Fold("loop", parts, lines=block.lines, first=start, total=total, key=key)
+            parts, numbers, total = block.parts[start - 1 : stop - 1], block.numbers, block.total
+            first = numbers[start - 2] + 1 if start > 1 else 1
+            last = numbers[stop - 1] - 1 if stop <= len(numbers) else total
+            fold = Fold(
+                "loop", parts, lines=block.lines, first=first, last=last, total=total, key=key
+            )
             self.items.append(Item(frame, fold))
 
     def add_open(self, block: Block, frame: int, depth: int, key: str, is_limited: bool) -> None:
@@ -408,8 +421,13 @@ class _Planner:
         self.add(parts[len(parts) - ends :], frame, depth, within)
 
 
+def _kept(numbers: Sequence[int], number: int) -> int:
+    """Return the place of an iteration among those that are kept, or that of the next one that is; both from 1."""
+    return min(bisect_left(numbers, number), len(numbers) - 1) + 1
+
+
 def _is_short(loop: Block) -> bool:
-    if len(loop.parts) > FEW_ITERATIONS:
+    if loop.total > FEW_ITERATIONS:
         return False
     # islice stops counting early: a loop may have millions of operations.
     return sum(1 for _ in islice(loop.positions(), FEW_OPERATIONS + 1)) <= FEW_OPERATIONS
@@ -465,14 +483,15 @@ def _is_own(part: Part, operations: int) -> bool:
     return first >= operations
 
 
-def most_iterations(cell: Block) -> int:
-    """The number of iterations of the outermost loop with the most of them, or 0 if there is no loop."""
-    largest, stack = 0, [*cell.parts]
+def kept_iterations(cell: Block) -> tuple[int, set[int]]:
+    """Return the number of iterations of the outermost loop with the most, or 0, and the numbers of those kept."""
+    largest, kept, stack = 0, set[int](), [*cell.parts]
     while stack:
         part = stack.pop()
         if isinstance(part, Block):
             if part.kind == "loop":
-                largest = max(largest, len(part.parts))
+                largest = max(largest, part.total)
+                kept.update(part.numbers)
             else:
                 stack += part.parts
-    return largest
+    return largest, kept

@@ -168,10 +168,12 @@ class _Layout:
                 share = room
             if k and not all_shown and count > 2:
                 hidden = block.parts[1:-1]
-                more = len(hidden)
+                more = block.total - 2
                 plural = "s" * (more > 1)
                 yield Line(path, words=f"{more:,} more iteration{plural}", hidden=hidden)
-            words = f"{format_lines(block.lines)}, iteration {k + 1:,} of {count:,}"
+            words = (
+                f"{format_lines(block.lines)}, iteration {block.numbers[k]:,} of {block.total:,}"
+            )
             yield Line(path, words=words)
             iteration = block.parts[k]
             inner = iteration.parts if isinstance(iteration, Block) else (iteration,)
@@ -195,7 +197,7 @@ def title_of(block: Block) -> str:
         return f"{block.name}(){where}"
     if block.kind == "derivative":
         return f"{ordinal(block.order)} derivative"
-    return f"{format_lines(block.lines)}, {len(block.parts):,} iterations"
+    return f"{format_lines(block.lines)}, {block.total:,} iterations"
 
 
 def ordinal(order: int) -> str:
@@ -428,7 +430,13 @@ class Table:
             return ""
         names = set(map(self._stem, last))
         name = names.pop() if len(names) == 1 else ""
-        return f"{name or 'the last result of each'} {_range_of(outputs)}{self._adjoint_range(last, name)}"
+        kept = (
+            f" in the {len(blocks):,} iterations that are kept"
+            if any(x.skipped for x in blocks)
+            else ""
+        )
+        adjoints = self._adjoint_range(last, name)
+        return f"{name or 'the last result of each'} {_range_of(outputs)}{kept}{adjoints}"
 
     def _stem(self, record: Record) -> str:
         """Return the name of a result without the subscript that counts its values."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -297,6 +298,13 @@ class LoopIterations:
     max_steps: int
 
     @cached_property
+    def _numbers(self) -> Sequence[int]:
+        """The numbers of the iterations that are kept."""
+        fold = self.fold
+        skipped = [part.skipped if isinstance(part, Block) else 0 for part in fold.parts]
+        return [fold.first - 1 + k for k in accumulate(1 + count for count in skipped)]
+
+    @cached_property
     def all(self) -> list[IterationRange]:
         """The steps in the order of the tape."""
         count = len(self.fold.parts)
@@ -307,7 +315,7 @@ class LoopIterations:
     def _block(self, first: int, last: int) -> IterationRange:
         fold = self.fold
         parts = fold.parts[first : last + 1]
-        start, end = fold.first + first, fold.first + last
+        start, end = self._numbers[first], self._numbers[last]
         which = f"iteration {start:,}" if first == last else f"iterations {start:,}–{end:,}"
         return IterationRange(
             f"{which} of {fold.total:,}",
@@ -323,13 +331,13 @@ class LoopIterations:
 
     def joint(self, block: IterationRange) -> str:
         """Return the words between the start of that sentence and the values, which are from the last iteration."""
-        last = f"in iteration {self.fold.first + block.last:,} "
+        last = f"in iteration {self._numbers[block.last]:,} "
         return ": " if block.first == block.last else f": {last}"
 
     def words_back(self, block: IterationRange, inside: Sequence[str]) -> str:
         """Return the start of the sentence of a reverse step, with the gradients in its first iteration."""
         words = f"{format_lines(self.fold.lines)}, back through {block.which}"
-        number = f"iteration {self.fold.first + block.first:,}"
+        number = f"iteration {self._numbers[block.first]:,}"
         where = "in it" if block.first == block.last else f"in {number}"
         return f"{words}: {where} {', '.join(inside)}" if inside else words
 

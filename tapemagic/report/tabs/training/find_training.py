@@ -136,6 +136,8 @@ def find(subject: Subject) -> Training | None:
 
 def _with_numbers(step: GradientStep) -> GradientStep:
     """A step with the numbers of what was lazy and is computed; without its gradients if one of them is not."""
+    if isinstance(step.value, float) and all(isinstance(g, float) for g in step.gradients):
+        return step
     value, gradients = with_numbers(step.value), [with_numbers(g) for g in step.gradients]
     if isinstance(value, np.ndarray | np.generic) and not is_lazy(value):
         value = np.sum(value).item()
@@ -213,7 +215,7 @@ def _losses(subject: Subject) -> list[GradientStep]:
                     output if is_lazy(output) else np.sum(output).item(),
                     output.size != 1,
                     sites[p][0],
-                    p,
+                    output_id,
                     tuple(variables[i] for i in latest),
                     tuple(map(number_of, latest.values())),
                     tuple(versions[i][0] for i in latest),

@@ -1,0 +1,350 @@
+"""Thinning: a recorded cell lets go of what nothing alive can reach, except for a few turns of each loop.
+
+An observer and the tape of its cell have the same records. A result is dead if only they refer to its id, as in
+`memory`. The record of a dead result leaves the tape. The observer keeps it in turns of loops that a report shows, with
+new int objects as ids, so that it keeps nothing else alive.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Mapping, Sequence
+from itertools import repeat
+from operator import setitem
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.recording import FOREIGN, Absent, outputs_of
+from tapemagic.engine.tape.memory import COUNT_IN_TABLE, bytes_held, reference_count
+from tapemagic.engine.tape.turns import FEW_TURNS, Turn, Turns
+
+# A collection looks at every record since the last one. 8 MB are three steps of a small network on batches of 128, and
+# 2,048 records take about 5 ms.
+COLLECT_AFTER_BYTES, COLLECT_AFTER_RECORDS = 1 << 23, 1 << 11
+"""The bytes of large results, and the number of records, after which dead results are looked for."""
+
+RECORD_BYTES = 700
+"""About the size of a record of small values on two tapes, with its place and the entries in tables."""
+
+KEPT_BYTES = 1 << 24
+"""The size of the arrays in the kept turns above which fewer turns are kept."""
+
+
+class Thinning:
+    """Lets go of the dead records of an `Observer` and of the `Tape` of its cell.
+
+    - `omitted`: The number of records that are gone.
+    - `turns`: For each record, the innermost turn of a loop that it belongs to, or None.
+    - `collections`: The number of collections so far.
+    """
+
+    def __init__(self, observer: Any, tape: Any, budget: float = math.inf) -> None:
+        self._observer = observer
+        self.tape = tape
+        self._turns = Turns(observer._calls)
+        self.turns: list[Turn | None] = []
+        self._has_new_ids = bytearray()
+        self._sweep_ends: set[int] = set()
+        self._samples = FEW_TURNS
+        self._settled = 0
+        self._full_at = COLLECT_AFTER_RECORDS
+        self._full_at_bytes = KEPT_BYTES
+        self._kept_bytes = 0
+        self._held = 0
+        self.budget = budget
+        self._is_finite_so_far = True
+        self._first_gap = -1
+        self.omitted = self.collections = self.cut = 0
+
+    def is_due(self) -> bool:
+        """Return True if there are many new records."""
+        return len(self._observer._records) - self._settled > 2 * COLLECT_AFTER_RECORDS
+
+    def sweep_ended(self) -> None:
+        """Note that the next record is the first one after a reverse sweep."""
+        self._sweep_ends.add(len(self._observer._records))
+
+    def collect(self, everything: bool = False) -> None:
+        """Let go of dead records among the new ones, or among all if their number or size has doubled."""
+        records = self._observer._records
+        self.place_new()
+        self.collections += 1
+        if not everything and len(records) <= self._full_at:
+            first = self._settled
+            self._drop(first)
+            self._settle()
+            self._held += held_by(records[first : self._settled])
+            everything = self._kept_bytes > self._full_at_bytes or self._held > self.budget
+        else:
+            everything = True
+        if everything:
+            self._collect_all()
+            self._settle()
+
+    def _collect_all(self) -> None:
+        records, everything = self._observer._records, True
+        while everything:
+            self._kept_bytes = 0
+            self._drop(0)
+            everything = self._kept_bytes > KEPT_BYTES and self._samples > 0
+            self._samples //= 1 + everything
+            self._full_at = max(COLLECT_AFTER_RECORDS, 2 * len(records))
+            self._full_at_bytes = max(KEPT_BYTES, 2 * self._kept_bytes)
+        self._held = held_by(records)
+        if self._held > self.budget:
+            self._cut()
+            self._held = held_by(records)
+
+    def _settle(self) -> None:
+        records = self._observer._records
+        self._settled = max(self._first_recent(), len(records) - COLLECT_AFTER_RECORDS)
+
+    def _first_recent(self) -> int:
+        """Return the position after which records belong to the last turns of loops, and may die soon."""
+        position = len(self.turns)
+        while position:
+            turn = self.turns[position - 1]
+            if turn is not None and not turn.is_recent():
+                break
+            position -= 1
+        return position
+
+    # -- the turns of new records -------------------------------------------------------------------
+
+    @np.errstate(all="ignore")
+    def place_new(self) -> None:
+        """Find the turns of the new records, and pin the one in which a value first became nan or infinite."""
+        observer, turns, ends = self._observer, self.turns, self._sweep_ends
+        records, sites, orders = observer._records, observer._sites, observer._orders
+        self._has_new_ids.extend(bytes(len(records) - len(self._has_new_ids)))
+        for position in range(len(turns), len(records)):
+            record = records[position]
+            turn = self._turns.place(sites[position], record[0], position in ends)
+            around = turn
+            while around is not None:
+                around.records += 1
+                around.is_swept = around.is_swept or orders[position] > 0
+                around = around.run.around
+            turns.append(turn)
+            if self._is_finite_so_far and not orders[position]:
+                self._check(record, turn)
+        # Positions change, but a sweep that has just ended has no record after it yet.
+        self._sweep_ends = {end for end in ends if end == len(records)}
+
+    def _check(self, record: Any, turn: Turn | None) -> None:
+        output = record[4]
+        for value in output if output.__class__ is tuple else (output,):
+            if not _is_finite(value):
+                self._is_finite_so_far = False
+                # The turn before may have assigned the value.
+                for each in turn.chain() if turn is not None else ():
+                    each.is_pinned = True
+                    if each.before is not None:
+                        each.before.is_pinned = True
+
+    # -- letting go -----------------------------------------------------------------------------------
+
+    def _drop(self, first: int) -> None:
+        """Let go of the dead records from a position on."""
+        self._first_gap = first
+        # An interrupt must not leave a list with gaps.
+        try:
+            self._drop_from(first)
+        finally:
+            self.close_gaps()
+
+    def _drop_from(self, first: int) -> None:
+        # Newest first: a record that is gone no longer refers to its inputs when the records of these are checked. No
+        # variable may hold an id, because each would count as a reference. A record is replaced before the tables
+        # change, so that an interrupt leaves at most entries without a record.
+        observer, tape = self._observer, self.tape
+        records, tracked, order_of = observer._records, observer._tracked, observer._order_of
+        on_tape, tracked_by_tape = tape._records, tape._tracked
+        has_new_ids, turns = self._has_new_ids, self.turns
+        is_kept: dict[int, bool] = {}
+        place = len(on_tape) - 1
+        for position in range(len(turns) - 1, first - 1, -1):
+            record = records[position]
+            is_shared = place >= 0 and on_tape[place] is record
+            if is_shared or (place >= 0 and on_tape[place][-1] is record[-1]):
+                place -= 1
+            if not _is_dead(record, tracked, tracked_by_tape, order_of, is_shared):
+                continue
+            if is_shared:
+                on_tape[place + 1] = None
+                for i in outputs_of(record):
+                    tracked_by_tape.pop(i, None)
+            turn = turns[position]
+            if turn is not None:
+                if id(turn) not in is_kept:
+                    is_kept[id(turn)] = self._is_kept(turn)
+                if not is_kept[id(turn)]:
+                    records[position] = None
+                    for i in outputs_of(record):
+                        del tracked[i]
+                        order_of.pop(i, None)
+                    i = 0
+                    turn.dropped()
+                    self.omitted += 1
+                    continue
+            i = 0
+            self._kept_bytes += _size(record)
+            if not has_new_ids[position]:
+                has_new_ids[position] = 1
+                self._renew(position)
+
+    def _cut(self) -> None:
+        """Let go of the oldest steps whose gradients were taken, though something alive refers to their results.
+
+        What has to be given up is half of the budget, so that this doesn't happen again at once.
+        """
+        observer, tape = self._observer, self.tape
+        self._settle()
+        excess = self._held - self.budget / 2
+        last = 0
+        chosen: list[int] = []
+        while last < self._settled and excess > 0:
+            turn = self.turns[last]
+            if (
+                turn is not None
+                and turn.is_swept
+                and not self._has_new_ids[last]
+                and not self._is_kept(turn)
+            ):
+                chosen.append(last)
+                excess -= RECORD_BYTES + _size(observer._records[last])
+            last += 1
+        self._first_gap = 0
+        try:
+            self._cut_at(chosen)
+        finally:
+            self.close_gaps()
+        observer._cut = tape._cut = frozenset(i for i in observer._cut if i in observer._tracked)
+
+    def _cut_at(self, chosen: Sequence[int]) -> None:
+        observer, tape = self._observer, self.tape
+        on_tape = {id(record): place for place, record in enumerate(tape._records)}
+        cut = set(observer._cut)
+        for position in reversed(chosen):
+            record = observer._records[position]
+            place = on_tape.get(id(record))
+            is_shared = place is not None
+            if is_shared:
+                tape._records[place] = None
+            observer._records[position] = None
+            is_dead = _is_dead(
+                record, observer._tracked, tape._tracked, observer._order_of, is_shared
+            )
+            for i in outputs_of(record):
+                if is_dead:
+                    tape._tracked.pop(i, None)
+                    del observer._tracked[i]
+                    observer._order_of.pop(i, None)
+                else:
+                    cut.add(i + 0)
+            turn = self.turns[position]
+            if turn is not None:
+                turn.dropped()
+            self.omitted += 1
+            self.cut += 1
+        observer._cut = tape._cut = frozenset(cut)
+
+    def _is_kept(self, turn: Turn) -> bool:
+        """Return True if a report keeps a turn: if it is a sample in its loop, and the turns around it are kept."""
+        at_edge = True
+        for each in reversed(turn.chain()):
+            if not each.is_sample(self._samples, at_edge):
+                return False
+            at_edge = at_edge and (each.index == 0 or each.index == each.run.count - 1)
+        return True
+
+    def _renew(self, position: int) -> None:
+        """Give a record int objects of its own as ids, so that it keeps no other record alive."""
+        observer = self._observer
+        tracked, order_of = observer._tracked, observer._order_of
+        number, values, ids, params, output, output_id = observer._records[position]
+        new_ids = tuple([i + 0 for i in ids])
+        is_tuple = output_id.__class__ is tuple
+        new_output = tuple([i + 0 for i in output_id]) if is_tuple else output_id + 0
+        observer._records[position] = (number, values, new_ids, params, output, new_output)
+        for i in new_output if is_tuple else (new_output,):
+            since = tracked.pop(i)
+            tracked[i] = i if since == i else since
+            if i in order_of:
+                order_of[i] = order_of.pop(i)
+
+    def close_gaps(self) -> None:
+        """Remove what was let go from the lists of the observer and of the tape."""
+        first = self._first_gap
+        if first < 0:
+            return
+        observer, on_tape = self._observer, self.tape._records
+        if None in on_tape:
+            on_tape[:] = [record for record in on_tape if record is not None]
+        records = observer._records
+        kept = [p for p in range(first, len(records)) if records[p] is not None]
+        if len(kept) < len(records) - first:
+            lists = records, observer._sites, observer._orders, self.turns, self._has_new_ids
+            new = [[items[p] for p in kept] for items in lists[:-1]]
+            flags = bytes([self._has_new_ids[p] for p in kept])
+            # All at once, in C: an interrupt comes before or afterwards.
+            deque(map(setitem, lists, repeat(slice(first, None)), [*new, flags]), 0)
+            tracked = observer._tracked
+            observer._seeds[:] = [seed for seed in observer._seeds if seed[1] in tracked]
+            observer._sweeps[:] = [
+                sweep for sweep in observer._sweeps if any(i in tracked for i in sweep[1])
+            ]
+        self._first_gap = -1
+
+
+def held_by(records: Sequence[Any]) -> int:
+    """Return about the size of some records in bytes."""
+    return RECORD_BYTES * len(records) + bytes_held(records)
+
+
+def _size(record: Any) -> int:
+    """Return the size of the arrays that only one record holds: its results, and copies of plain arrays."""
+    _, values, ids, _, output, _ = record
+    copies = [x for x, i in zip(values, ids, strict=True) if i == FOREIGN and x is not None]
+    results = output if output.__class__ is tuple else (output,)
+    return sum([getattr(x, "nbytes", 0) for x in (*results, *copies) if x.__class__ is not Absent])
+
+
+def _is_dead(
+    record: Any,
+    tracked: Mapping[int, int],
+    tracked_by_tape: Mapping[int, int],
+    order_of: Mapping[int, int],
+    is_shared: bool,
+) -> bool:
+    """Return True if nothing but an observer and its cell's tape refers to the results of a record."""
+    if record[-1].__class__ is not tuple:
+        references = COUNT_IN_TABLE + (record[-1] in order_of)
+        if record[-1] in tracked_by_tape:
+            if not is_shared or tracked_by_tape[record[-1]] is not record[-1]:
+                return False
+            references += 2
+        return reference_count(record[-1]) <= references and tracked[record[-1]] is record[-1]
+    for i in record[-1]:
+        # The variable is one more reference.
+        references = COUNT_IN_TABLE + 1 + (i in order_of)
+        if i in tracked_by_tape:
+            if not is_shared or tracked_by_tape[i] is not i:
+                return False
+            references += 2
+        if reference_count(i) > references or tracked[i] is not i:
+            return False
+    return True
+
+
+def _is_finite(value: Any) -> bool:
+    """Return True unless a value has a nan or infinity."""
+    if isinstance(value, float):  # also np.float64
+        return math.isfinite(value)
+    if value.dtype.kind not in "fc" or is_lazy(value):
+        return True
+    # A sum of finite numbers is finite, or overflows: only then every element is looked at.
+    return bool(np.isfinite(np.add.reduce(value, None)) or np.isfinite(value).all())
