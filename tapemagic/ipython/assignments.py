@@ -112,7 +112,7 @@ class Assignments:
 
     @property
     def history(self) -> list[Named]:
-        """The last values of each name, oldest first: of all, and of watched values, tensors, numbers and containers."""
+        """The last values of each name, oldest first: of all, of watched ones, tensors, numbers, containers."""
         entries = {count: (name, value) for (name, _), (count, value) in self._kept.items()}
         return [entries[count] for count in sorted(entries)]
 
