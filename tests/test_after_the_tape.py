@@ -70,8 +70,8 @@ def added_at(indices: list[int], x: Any) -> Any:
 
 TEXTS = [
     "str(x)", "str(v)", "str(m)", "str(f)", "str(b)", "str(c)", "str(k)", "str(n)", "str(s)", "f'{x}'", "f'{v}'",
-    "f'{x:.3f}'", "f'{n:03d}'", "f'{x!s:>9}'", "f'{k:.{n}f}'", "'{}'.format(x)", "'%s|%.2f|%d' % (x, x, n)",
-    "row(x, n, v, f)", "','.join(map(str, v))",
+    "f'{f}'", "f'{x:.3f}'", "f'{n:03d}'", "f'{x!s:>9}'", "f'{k:.{n}f}'", "'{}'.format(x)",
+    "'%s|%.2f|%d' % (x, x, n)", "row(x, n, v, f)", "','.join(map(str, v))",
 ]  # fmt: skip
 
 PROGRAMS = [
@@ -215,6 +215,7 @@ def test_tensorflow_prints_as_tensorflow() -> None:
     assert str(x * 2) == "tf.Tensor([2. 4.], shape=(2,), dtype=float32)"
     assert str(tf.Variable(1.0)).startswith("<tf.Variable")
     assert f"{x[0]}" == "1.0"
+    assert f"{tf.Variable(1.0)}".startswith("<tf.Variable")
     assert type(a) is np.ndarray
     assert a.tolist() == [1.0, 2.0]
 

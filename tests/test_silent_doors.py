@@ -342,7 +342,8 @@ def test_iteration() -> None:
 def test_repr(value: Any, text: str) -> None:
     """repr is short, and the same every time: no address, no number of its own; str is that of the value."""
     assert repr(value) == text
-    assert str(value) == f"{value}" == f"{value!s}" == "%s" % value == str(value.numpy())  # noqa: UP031
+    assert str(value) == f"{value!s}" == "%s" % value == str(value.numpy())  # noqa: UP031
+    assert f"{value}" == f"{value.numpy()}"
 
 
 def test_formats() -> None:

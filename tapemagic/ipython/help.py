@@ -6,7 +6,8 @@ USAGE = {
     "%%tape": """
 %%tape [NAME ...] [-t NAME ...] [-o ORDER] [-p] [-n TAPE_NAME]
          [--no-auto-watch] [--plain] [--jacobian] [--hessian] [--check]
-         [--code] [--compute] [--what-if NAME[=LOW:HIGH] ...] [--plot NAME=LOW:HIGH]
+         [--code] [--compute] [--what-if NAME[=LOW:HIGH] ...]
+         [--plot NAME=LOW:HIGH]
 """,
     "%tape": "%tape [-o ORDER] EXPRESSION",
     "%tape_graph": "%tape_graph [TARGET] [--iteration K] [--nodes N] [--dot]",

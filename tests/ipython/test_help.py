@@ -45,8 +45,8 @@ def test_examples(shell: InteractiveShell, run: Run, variables: dict[str, Any]) 
 
     reports = [run(re.sub("^  ", "", cell, flags=re.MULTILINE)) for cell in cells]
 
-    assert ["y", "loss", "z", "y", "y", "loss", "loss", "y"] == [
+    assert ["y", "loss", "z", "y", "y", "y", "loss", "loss", "y"] == [
         report.findings.targets[0] for report in reports
     ]
-    assert [2, 1, 1, 3, 1, 1, 1, 1] == [report.findings.order for report in reports]
+    assert [2, 1, 1, 3, 1, 1, 1, 1, 1] == [report.findings.order for report in reports]
     assert abs(float(variables["w"]) - 2) < 0.5

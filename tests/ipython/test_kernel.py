@@ -43,7 +43,7 @@ def test_a_cell_runs_once_and_its_assignments_stay(notebook: Kernel) -> None:
     shown = notebook.show("%%tape x\ntimes.append('once')\ny = x**2")
 
     assert "dy/dx = 6.0" in shown
-    assert "['once'] Tensor(9.0) Tensor(3.0)" in notebook.show("print(times, y, x)")
+    assert "['once'] 9.0 3.0" in notebook.show("print(times, y, x)")
     assert "Tensor(6.0)" == notebook.show("tape.gradient(y, x)")
 
 

@@ -299,7 +299,7 @@ def test_what_a_run_prints(show: Show, capsys: pytest.CaptureFixture[str]) -> No
     head = shown.move(a=2.0)["head"]
 
     assert "Printed by this run:" in head
-    assert "&lt;b&gt; Tensor(2.0)" in head
+    assert "&lt;b&gt; 2.0" in head
     assert "A picture or another display of this run: not shown." in head
     printed = capsys.readouterr()
     assert ("", "") == (printed.out, printed.err)

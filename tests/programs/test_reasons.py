@@ -172,7 +172,7 @@ CASES: list[tuple[Callable[[Any], Any], int, str, str]] = [
     (lambda x: (f"{x[0]:.2f}", x)[1], 0, "format()", "print it after the call"),
     (lambda x: ("{:.2f}".format(x[0]), x)[1], 0, "format()", "print it after the call"),  # noqa: UP032
     (lambda x: ("%.2f" % x[0], x)[1], 0, "format()", "print it after the call"),  # noqa: UP031
-    (lambda x: (f"{x}", x)[1], 0, "str()", "print it after the call"),
+    (lambda x: (f"{x}", x)[1], 0, "format()", "print it after the call"),
     (lambda x: (str(x), x)[1], 0, "str()", "print it after the call"),
     (lambda x: (repr(x), x)[1], 0, "repr()", "print it after the call"),
     (lambda x: (str(Setting(x)), x)[1], 0, "str()", "print it after the call"),

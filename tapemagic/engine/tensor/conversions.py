@@ -267,7 +267,8 @@ class Conversions:
 
     def __format__(self, spec: str) -> str:
         if not spec:
-            return str(self)
+            record_text(self, "format()")
+            return format(self._value, "")
         if self._value.ndim:
             raise RankError(
                 f"the format {spec!r} is for a single number, but this tensor has shape {self._value.shape}: "

@@ -86,6 +86,9 @@ class Eager(Traced):
         except IndexError as error:
             raise invalid_argument(error) from None
 
+    def __format__(self, spec: str) -> str:
+        return super().__format__(spec) if spec else str(self)
+
     def __round__(self, digits: int | None = None) -> Any:
         return np.round(self, digits or 0)
 
