@@ -13,7 +13,7 @@ from tests.ipython.conftest import Run
 EARLIER = """\
 w, k, n, flag, name = 2.0, 3j, 4, True, "a"
 X, counts, words = np.ones((2, 2)), np.arange(3), np.array(["a"])
-small, grid = np.float32(1.0), np.matrix([[1.0]])
+small, grid = np.float32(1.0), np.ma.array([1.0])
 x = tm.constant(3.0)
 def slope(z):
     return w * z
