@@ -23,6 +23,9 @@ export const NEWER =
 export const DAMAGED =
   "The data of this report in the notebook are damaged, so it is shown without steps";
 
+const NOTE =
+  "margin: 4px 0; padding: 2px 8px; border-left: 4px solid var(--jp-warn-color1, #b45309)";
+
 /** What a notebook stores, if nobody edited it. */
 interface Stored {
   version: unknown;
@@ -202,7 +205,7 @@ export function rendererClass(Base: PanelClass, all: Registry, css: string): new
 
     /** Show the static report, below the reason. */
     private drawStatic(place: HTMLElement, output: Output, reason: string): void {
-      place.replaceChildren(h("p", { role: "note", class: "tapemagic-note" }, reason));
+      place.replaceChildren(h("p", { role: "note", style: NOTE }, reason));
       const kind = ["text/html", "text/plain"].find((each) => each in output.data);
       if (!kind) return;
       this.fallback = (registryOf(this) ?? all).createRenderer(kind);

@@ -81,3 +81,10 @@ test("of a silent kernel one hears after a while, and a late answer is still an 
   kernel.answer("value:a", "late");
   expect(await answer).toBe("late");
 });
+
+test("without a kernel to ask, a notebook says what to do", async () => {
+  const { kernel, questions } = asked(false);
+  Object.assign(kernel, { instead: "Run the cell." });
+  await expect(questions.ask("value:a", ignore)).rejects.toThrow("Run the cell.");
+  expect(kernel.sent).toEqual([]);
+});

@@ -153,7 +153,7 @@ def test_data_that_were_edited(lab: Lab, path: Path) -> None:
             expect(cell.get_by_role("note")).to_contain_text(reason)
             expect(cell.locator("table").first).to_be_visible()
             expect(cell.locator(REPORT)).to_have_count(0)
-        keep(cell, "damaged")
+        keep(page, "damaged")
         assert page.evaluate("window.hacked") is None
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import IPython
 import pytest
 
+from tapemagic.nbval import DATA
 from tests.ipython.kernels import VIEW, Kernel, kernel
 
 pytestmark = [
@@ -52,7 +53,7 @@ def test_the_bundle(notebook: Kernel) -> None:
     ran = notebook.run("%%tape x\nx**2")
 
     [data] = ran.shown
-    assert {"text/plain", "text/html", "text/latex", VIEW} == data.keys()
+    assert {"text/plain", "text/html", "text/latex", VIEW, DATA} == data.keys()
     assert "Tensor(9.0)" == notebook.show("_.value")
 
 

@@ -12,6 +12,7 @@ from tapemagic.ipython.magics import TapeMagics
 from tapemagic.report.live.packing import unpacked
 from tests.ipython.conftest import Run
 
+VIEW = "application/vnd.jupyter.widget-view+json"
 CELL = "%%tape x\ny = np.sin(x)"
 
 
@@ -71,6 +72,16 @@ def test_first_tab(run: Run) -> None:
     assert "Gradients" == opened()
     run("%config TapeMagics.first_tab = 'Training'")
     assert "Graph" == opened()
+
+
+def test_widgets(run: Run) -> None:
+    """Without them, a notebook has the static report and what JupyterLab draws."""
+    run("%config TapeMagics.widgets = False")
+    report = run(CELL)
+
+    assert VIEW not in report._repr_mimebundle_()
+    run("%config TapeMagics.widgets = True")
+    assert VIEW in run(CELL)._repr_mimebundle_()
 
 
 def test_theme(run: Run) -> None:

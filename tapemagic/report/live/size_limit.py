@@ -14,11 +14,11 @@ from tapemagic.report.tabs import LEAST_IMPORTANT, TITLE_OF
 from tapemagic.report.tabs.graph.live_graph import View
 
 NOTEBOOK = 240_000
-"""The most bytes that a notebook stores of a report, the widget and its front end included."""
+"""The most bytes that a notebook stores of a report with its widget; all reports share one front end."""
 MIN_ROOM = 20_000
 """The bytes that a widget always has for its content and answers."""
 STATE = 4_000
-"""The bytes that a notebook stores of a widget in addition to its content and front end."""
+"""The bytes that a notebook stores of a widget in addition to its content and its module."""
 LINE = 14
 """The bytes in which a notebook indents a line."""
 STEPS = "Steps"
