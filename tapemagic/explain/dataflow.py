@@ -24,10 +24,12 @@ from tapemagic.explain.program_text import (
     around,
     bound_on,
     calls_unknown,
+    cell_that_binds,
     expression_of,
     handed_over,
     innermost_function,
     is_assignment,
+    names_in,
     names_read,
     own_names,
     parameters,
@@ -88,8 +90,11 @@ def flow_into(
     if asking_place is None or asking_place.file == place.file or asking_tree is EMPTY:
         asking_tree = tree
     asking = asking if asking > 1 else 0
+    # The cell that recorded, the cell that called it, and the cell that asks may be three.
+    cells = (cell_that_binds(name, place, asking_place) for name in names_in(value))
+    others = tuple(text_of(cell)[0] for cell in cells if cell is not None)
     return _flow_into(
-        tree, line, asking_tree, how, value, source, asking, steps, objects, assignments
+        tree, line, asking_tree, others, how, value, source, asking, steps, objects, assignments
     )
 
 
@@ -98,6 +103,7 @@ def _flow_into(
     tree: ast.Module,
     line: int,
     asking_tree: ast.Module,
+    others: tuple[ast.Module, ...],
     how: str,
     value: str,
     source: str,
@@ -114,7 +120,7 @@ def _flow_into(
     exact = [call for call in calls if _converts(call, how)]
     asking = [scope for scope in around(asking_tree, asking_line) if isinstance(scope, Function)]
     read_last = asking[-1] if asking else asking_tree
-    elsewhere = asking_tree is not tree
+    elsewhere = asking_tree is not tree or bool(others)
     last = (
         _end_of_loops(read_last, asking_line)
         if asking_line and (elsewhere or asking_line > line)
@@ -126,7 +132,9 @@ def _flow_into(
     # A function may taint a name that another one reads, and be read before it, so repeat until nothing is added.
     for _ in range(PASSES):
         size = len(all_tainted)
-        for program, at in ((tree, line), (asking_tree, 0))[: 1 + elsewhere]:
+        programs = dict.fromkeys([tree, *others, asking_tree])
+        for program in programs:
+            at = line if program is tree else 0
             for scope, owner in _scopes(program):
                 end = last if scope is read_last else inf
                 reading = Statements(at, exact, source, set(), steps, how in TEXTS, objects, end)
@@ -139,6 +147,8 @@ def _flow_into(
                     reading.tainted = {
                         path for path in all_tainted if root_of(path) not in own_parameters
                     }
+                    # A function inside this one may change the names of this one.
+                    reading.shared, reading.nested = shared, True
                 reading.run(scope.body)
                 if isinstance(scope, ast.Module) or scope in asking:
                     written |= reading.written
@@ -149,6 +159,12 @@ def _flow_into(
                     continue
                 own = own_names(scope) - {"self"}
                 shared |= {path for path in reading.tainted if root_of(path) not in own}
+                # What a method assigns to self.loss, other code calls model.loss.
+                all_tainted |= {
+                    path.removeprefix("self")
+                    for path in reading.tainted
+                    if owner and path.startswith("self.")
+                }
                 calls_of = _calls_of(program, scope, owner)
                 if elsewhere:
                     calls_of += [f".{call}" for call in calls_of if not call.startswith(".")]
@@ -237,6 +253,7 @@ class Statements(Expressions):
     last: float = inf  # the line that asks
     assignments: bool = True  # count values assigned to Variables
     shared: Iterable[str] = ()  # tainted paths that all functions see, once they are defined
+    nested: bool = False  # a function's statements: only functions inside it share names with it
     written: set[str] = field(
         default_factory=set
     )  # names in calls that may store the value in one of them
@@ -267,7 +284,11 @@ class Statements(Expressions):
                 parts = self.parts(target) | self.parts(value) | self.stored(target, value)
                 self.bind(target, {""} if parts else set())
             case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
-                self.tainted |= set(self.shared)
+                if self.nested:
+                    inside = names_read(statement)
+                    self.tainted |= {path for path in self.shared if root_of(path) in inside}
+                else:
+                    self.tainted |= set(self.shared)
                 if any(map(self.parts, [*statement.args.defaults, *statement.args.kw_defaults])):
                     self.tainted.add(name)
             case ast.Return(ast.expr() as value) | ast.Expr(

@@ -6,6 +6,7 @@ goes. The program's source shows that (see `dataflow`).
 
 from __future__ import annotations
 
+import ast
 from math import inf
 from typing import Any
 
@@ -14,7 +15,14 @@ from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.explain.advice import is_flat, lost_track, replacement, takes_gradient
 from tapemagic.explain.dataflow import Certainty, flow_into, flow_through_unknown_call
 from tapemagic.explain.formatting import format_line
-from tapemagic.explain.program_text import made_from, text_of, within_one_function
+from tapemagic.explain.program_text import (
+    cell_that_binds,
+    made_from,
+    names_in,
+    sources,
+    text_of,
+    within_one_function,
+)
 from tapemagic.explain.query import Question, Reason
 from tapemagic.explain.sensitivity import is_insensitive
 
@@ -57,11 +65,13 @@ def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Ce
     for event in _before(q):
         if is_flat(event) or _is_step(q, event):
             continue
-        if _flow(q, event, steps=False) == Certainty.YES:
+        flow = _flow(q, event, steps=False)
+        if flow == Certainty.YES:
             if not is_insensitive(q, event, target):
                 return event, Certainty.YES
         elif (
             not text_of(event.place)[0].body
+            or (flow == Certainty.PERHAPS and not _is_bound(q, event))
             or _flow(q, event, steps=False, objects=True) == Certainty.YES
             or (_within_library(q, event) and _flow(q, event, steps=True) == Certainty.YES)
             or flow_through_unknown_call(
@@ -70,6 +80,26 @@ def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Ce
         ):
             perhaps = event
     return perhaps, Certainty.PERHAPS if perhaps else Certainty.NO
+
+
+def _is_bound(q: Question, event: Event) -> bool:
+    """Return True if a program that can be read binds the target, so that its text shows what the target uses."""
+    place, tree = q.program.place, text_of(event.place)[0]
+    stored = {
+        node.attr
+        for program in (tree, text_of(place)[0])
+        for node in ast.walk(program)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+    }
+    return any(
+        made_from(place, name)
+        or sources(tree.body, name)
+        or (
+            "." in name and name.rpartition(".")[2] in stored
+        )  # self.loss, whose object has another name elsewhere
+        or any(cell_that_binds(part, event.place, place) for part in names_in(name))
+        for name in _names(q)
+    )
 
 
 def _is_step(q: Question, event: Event) -> bool:
@@ -96,15 +126,18 @@ def _flow(
     q: Question, event: Event, steps: bool, objects: bool = False, assignments: bool = True
 ) -> Certainty:
     """Return how certainly an exit is used in the target, by the name of the target for which that is least certain."""
-    aliases = [name for name, value in q.program.namespace.items() if value is q.target]
-    names = [name for name in {q.target_name, *aliases} if made_from(event.place, name)] or [
-        q.target_name
-    ]
+    names = [name for name in _names(q) if made_from(event.place, name)] or [q.target_name]
     how, place = str(event.what), q.program.place
     return min(
         flow_into(event.place, how, name, q.source_name, place, steps, objects, assignments)
         for name in names
     )
+
+
+def _names(q: Question) -> set[str]:
+    """Return the program's names for the target."""
+    aliases = [name for name, value in q.program.namespace.items() if value is q.target]
+    return {q.target_name, *aliases}
 
 
 def _before(q: Question) -> list[Event]:

@@ -22,6 +22,7 @@ from tapemagic.ipython.session import Session, unique_name
 from tapemagic.ipython.training_roles import TrainingRoles
 from tapemagic.ipython.watchable import is_number
 from tapemagic.report.bundle import TapeReport
+from tapemagic.report.tabs.gradients.own_gradients import written_sources
 from tapemagic.report.verdict.statement import Statement
 
 # Each target costs a backward pass.
@@ -255,7 +256,12 @@ def _why_none_watched(session: Session) -> str:
                 f"nothing was watched: {name} isn't a Variable anymore, because {change.line} replaced it with a new "
                 f"tensor. Write {change.instead} instead"
             )
-    instead = quiet[0] if quiet else "x, or use a Variable"
+    # The sources of the cell's own gradients, or else the only tensor that the cell reads, are what to watch.
+    calls = session.observer.gradient_calls()
+    asked = [name for call in calls for name, _ in written_sources(call, session.cell.namespace)]
+    read = [name for name, _ in tensors_read if name not in session.cell.assigned]
+    name = (asked or (read if len(read) == 1 else []) or ["x"])[0]
+    instead = quiet[0] if quiet else f"{name if name.isidentifier() else 'x'}, or use a Variable"
     return f"nothing was watched: name variables in the first line, as in %%tape {instead}"
 
 

@@ -16,7 +16,7 @@ from tapemagic.report.findings import Findings
 from tapemagic.report.tabs.graph import show_graph as graph
 from tapemagic.report.tabs.graph.graph import Value
 
-NOTHING = "nothing was recorded: no operation used a watched value"
+NOTHING = "nothing was recorded: no value was computed from a watched one"
 
 
 # IPython shows the repr of the last expression, and the repr of a plain str would escape its line breaks.

@@ -19,6 +19,7 @@ from tapemagic.report.bundle import TapeReport
 from tapemagic.report.failure import show_failure as face
 from tapemagic.report.failure.find_failure import Failure
 from tests.ipython.conftest import Run
+from tests.ipython.live import content, shown
 from tests.ipython.test_tape_in_cell import frames_of_the_cell
 
 pytestmark = pytest.mark.thorough
@@ -357,3 +358,19 @@ def test_text_of_the_user_is_text(fail: Fail) -> None:
 
     assert "<script> three" == failure.message
     assert textwrap.dedent("raise ValueError") in failure.lines[0].text
+
+
+def test_nothing_was_recorded_before_the_error(shell: InteractiveShell) -> None:
+    """A failed operation with a watched operand isn't denied."""
+    reports: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tapemagic.ipython.magics.display", reports.append)
+        shell.run_cell("W, v = tm.Variable(np.ones((3, 2))), np.ones(3)")
+        shell.run_cell("%%tape\ny = W @ v")
+
+    [report] = reports
+    page = str(content(shown(report)))
+    assert "Nothing was recorded before the cell stopped at line 2." in page
+    assert "no operation used a watched value" not in page
+    graph = repr(shell.run_cell("%tape_graph").result)
+    assert "nothing was recorded: no value was computed from a watched one" in graph

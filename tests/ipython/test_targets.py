@@ -244,3 +244,29 @@ def test_two_targets_of_two_sources(run: Run) -> None:
     report = run("%%tape x z\na, b = x * z, x + z\na, b")
 
     assert {"da/dx": "5.0", "da/dz": "3.0", "db/dx": "1.0", "db/dz": "1.0"} == gradients(report)
+
+
+@pytest.mark.parametrize(
+    ("cell", "name"),
+    [
+        (
+            "with tm.GradientTape() as g:\n    loss = np.sum(weights**2)\ngrad = g.gradient(loss, weights)",
+            "weights",
+        ),
+        ("loss = np.sum(weights**2)\ngrad = tape.gradient(loss, weights)", "weights"),
+        ("loss = np.sum(weights**2)", "weights"),
+        ("loss = np.sum(weights**2 * other)", "x"),
+    ],
+)
+def test_a_forgotten_watch_is_named(run: Run, cell: str, name: str) -> None:
+    """What the cell differentiates with respect to, or the only tensor that it reads, is what to watch."""
+    run("weights, other = tm.constant([1.0, 2.0]), tm.constant(3.0)")
+    report = run(f"%%tape\n{cell}")
+
+    notes = [statement.text for statement in report.findings.verdict]
+    assert (
+        f"nothing was watched: name variables in the first line, as in %%tape {name}, or use a Variable"
+        in notes
+    )
+    if "gradient" in cell:
+        assert "is None: weights isn't watched. Call " in notes[0]

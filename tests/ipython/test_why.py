@@ -233,3 +233,19 @@ def test_the_text_of_a_line_is_that_of_the_cell_that_ran(run: Run) -> None:
     explanation = run("1\n2\n3\n4\n5\ntape.explain(y, x)")
 
     assert explanation.lines[0].place == "line 5 (y = y * x)"
+
+
+@pytest.mark.parametrize(
+    "last", ["found = g.explain(y, x)", "def ask():\n    return g.explain(y, x)\nfound = ask()"]
+)
+def test_recorded_called_and_asked_in_three_cells(run: Run, last: str) -> None:
+    """The function is in one cell, its call in another, and the question in a third."""
+    run("import math\nx = tm.Variable(2.0)")
+    run(
+        "def record(x):\n    with tm.GradientTape(persistent=True) as g:\n"
+        "        y = x**2 + math.sin(x)\n    return g, y"
+    )
+    run("g, y = record(x)")
+    run(last)
+
+    assert "(y = x**2 + math.sin(x)) turned x into a plain number" in run("found").missing

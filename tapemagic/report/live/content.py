@@ -9,8 +9,9 @@ from tapemagic.drawing.graph_picture import GraphPicture
 from tapemagic.drawing.report_style import Theme
 from tapemagic.drawing.styles import QUIET
 from tapemagic.report import html
+from tapemagic.report.findings import Findings
 from tapemagic.report.live.screen import Screen
-from tapemagic.report.tabs import TABS, Tab, first_tab
+from tapemagic.report.tabs import NOTHING_RECORDED, TABS, Tab, first_tab
 from tapemagic.report.tabs.gradients.live_gradients import is_unchecked
 from tapemagic.report.tabs.graph.live_graph import View, view_of
 
@@ -80,5 +81,14 @@ def _page(tab: Tab, screen: Screen, faces: html.Faces) -> str | None:
     """A tab as HTML: '' if the front end fills it itself, and None if there is no such tab."""
     page = tab.live.html(screen, lambda: faces[tab.title]) if tab.live else faces[tab.title] or None
     if page is None and tab.if_empty:
-        return element("div", QUIET, tab.if_empty)
+        return element("div", QUIET, _why_empty(tab, screen.findings))
     return page
+
+
+def _why_empty(tab: Tab, findings: Findings) -> str:
+    """Return the words in a tab without contents."""
+    # The operation that failed isn't on the tape, although it may have used a watched value.
+    if findings.failure is not None and tab.if_empty == NOTHING_RECORDED:
+        line = findings.failure.line
+        return f"Nothing was recorded before the cell stopped{f' at line {line}' if line else ''}."
+    return tab.if_empty
