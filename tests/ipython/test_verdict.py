@@ -393,3 +393,19 @@ def test_advice_in_the_words_of_the_line(run: Run) -> None:
 def test_gradients_are_unchanged_by_all_this(run: Run) -> None:
     """A report with a verdict is the same report."""
     assert {"dy/dx": "6.0"} == gradients(run("%%tape x\ny = x * x"))
+
+
+def test_nested_tapes(run: Run) -> None:
+    """The verdict has the derivative that the cell took, with its order and variables."""
+    run("x, z = 2.0, 3.0")
+    nested = """%%tape x z
+with tm.GradientTape(persistent=True) as outer:
+    outer.watch([x, z])
+    with tm.GradientTape() as inner:
+        inner.watch(x)
+        y = x**3 * z
+    first = inner.gradient(y, x)
+second = outer.gradient(first, x)
+mixed = outer.gradient(first, z)"""
+
+    assert "d²y/dx² = 36.0 (second), d²y/dx dz = 12.0 (mixed)" in repr(run(nested))
