@@ -181,7 +181,7 @@ def test_nested_tapes(run: Run) -> None:
 
     assert [
         "g = dy/dx = 27.0, taken by inner (line 7)",
-        "h = dg/dx = 18.0, taken by outer (line 8)",
+        "h = d²y/dx² = 18.0, taken by outer (line 8)",
         (
             "k = dg/dc = None, taken by outer (line 8): c isn't watched. Call outer.watch(c) before you use "
             "it, or make it a Variable."
@@ -206,7 +206,7 @@ def test_a_row_in_text_and_html(run: Run) -> None:
 
     report = run(NESTED)
 
-    assert "\nh = dg/dx = 18.0, taken by outer (line 8)\n" in repr(report)
+    assert "\nh = d²y/dx² = 18.0, taken by outer (line 8)\n" in repr(report)
     page = report._repr_mimebundle_()["text/html"]
     assert "k = dg/dc" in page
     assert "<b>None</b>" in page
@@ -395,7 +395,7 @@ def test_gradients_are_unchanged_by_all_this(run: Run) -> None:
     assert {"dy/dx": "6.0"} == gradients(run("%%tape x\ny = x * x"))
 
 
-def test_nested_tapes(run: Run) -> None:
+def test_derivatives_of_nested_tapes(run: Run) -> None:
     """The verdict has the derivative that the cell took, with its order and variables."""
     run("x, z = 2.0, 3.0")
     nested = """%%tape x z

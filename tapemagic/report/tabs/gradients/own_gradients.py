@@ -91,7 +91,7 @@ def own_gradients(subject: Subject) -> tuple[OwnGradient, ...]:
         before = taken.get(id_of(call.targets[0])) if len(call.targets) == 1 else None
         for k, (row, result) in enumerate(zip(new, call.results, strict=True)):
             now: _Taken | None = _Taken(row.target, row.source, 1)
-            if before is not None and call.method == "gradient":
+            if before is not None and result is not None and call.method == "gradient":
                 symbol, now = before.differentiated(row.source)
                 new[k] = replace(row, higher=symbol)
             # The gradient of a sum, or a weighted one, is no derivative of the target alone.
