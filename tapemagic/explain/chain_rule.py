@@ -18,7 +18,7 @@ from tapemagic.engine.recording import Record, silence
 from tapemagic.engine.registry import no_derivative
 from tapemagic.engine.tape.cotangents import ones
 from tapemagic.engine.tensor.tensor import id_of, unwrap
-from tapemagic.explain.formatting import NOT_COMPUTED, format_number, format_shape
+from tapemagic.explain.formatting import NOT_COMPUTED, format_number, format_shape, relation
 from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.explain.snapshot import Snapshot
 
@@ -52,7 +52,10 @@ class Path:
     def __str__(self) -> str:
         total = ""
         if self.product is not None:
-            total = f"{', its real part' * self.takes_real_part} = {format_number(self.product)}"
+            value = format_number(self.product)
+            sign = relation(" · ".join(f"({slope})" for _, slope in self.steps), value)
+            sign = "=" if self.takes_real_part else sign
+            total = f"{', its real part' * self.takes_real_part} {sign} {value}"
         # Shorten both ends until the path fits into LINES lines.
         for ends in range(ENDS, 0, -1):
             lines = _wrapped(self._text(ends) + total)

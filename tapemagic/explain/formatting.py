@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import math
+import operator
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +33,29 @@ SHOWN = 6
 
 MIN_WITH_COMMAS = 10_000
 """Minimum length of an axis that is written with commas."""
+
+NOISE = 64
+"""The size of rounding errors, in units of the precision of a number, that its text needn't show."""
+
+ARITHMETIC = re.compile(r"-?[0-9.]+(e[+-]?[0-9]+)?")
+"""A number as it is written."""
+
+POWER = re.compile("⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+FROM_POWERS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+OPERATIONS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: math.pow,
+}
+FUNCTIONS: Mapping[str, Callable[[float], float]] = {
+    "ln": math.log,
+    **{name: getattr(math, name) for name in ("sin", "cos", "tan", "exp", "sqrt", "tanh")},
+}
+"""The functions that a calculator has, by the names that formulas use."""
+BEGINNING = re.compile(rf"[-(]*([0-9.]|({'|'.join(FUNCTIONS)})\()")
+"""The beginning of an expression of numbers. Most others begin with a name, and needn't be parsed."""
 
 NOT_COMPUTED = "not computed"
 ONE_CHUNK = "1 chunk"
@@ -72,9 +98,62 @@ def format_number(value: Any) -> str:
         sign = "-" if value.imag < 0 or (value.imag == 0 and np.signbit(value.imag)) else "+"
         return f"{format_number(value.real)}{sign}{format_number(abs(value.imag))}j"
     # Adding 0.0 turns -0.0 into 0.0.
-    text = f"{float(value) + 0.0:.{_digits.get()}g}"
+    number, digits = float(value) + 0.0, _digits.get()
+    text = f"{number:.{digits}g}"
     # The letters are those of an exponent, of inf and of nan.
-    return text if any(mark in text for mark in ".enia") else text + ".0"
+    if any(mark in text for mark in ".enia"):
+        return text
+    # What is rounded to an integer gets the digits that show it: 94299.0359 is 94299.04, and 2.0000001 is 2.00000.
+    if abs(number - float(text)) > NOISE * _precision(value) * abs(number):
+        return f"{number:.{max(2, digits - len(text.lstrip('-')))}f}"
+    return text + ".0"
+
+
+def _precision(value: Any) -> float:
+    """Return the relative distance between neighboring numbers of the type of a number."""
+    dtype = getattr(value, "dtype", None)
+    return float(np.finfo(dtype if dtype is not None and dtype.kind == "f" else float).eps)
+
+
+def relation(expression: str, result: str) -> str:
+    """Return the sign between an expression of rounded numbers and its result, as written: '=' or '≈'.
+
+    It is '=' if a calculator gets the result from the numbers in the expression, or if it has other symbols.
+
+    Examples
+    --------
+    >>> relation("2.5 · (-0.5)", "-1.25"), relation("0.333333 · 3.0", "1.0"), relation("a · b", "6.0")
+    ('=', '≈', '=')
+    """
+    return _relation(expression, result, _digits.get())
+
+
+# Each equation is shown several times: as text, as HTML, as LaTeX, and in the words of a step.
+@lru_cache(4096)
+def _relation(expression: str, result: str, digits: int) -> str:
+    if not ARITHMETIC.fullmatch(result) or not BEGINNING.match(expression):
+        return "="
+    text = expression.replace("·", "*").replace("−", "-")
+    text = POWER.sub(lambda match: f"**{match[0].translate(FROM_POWERS)}", text)
+    try:
+        value = _calculated(ast.parse(text, mode="eval").body)
+        return "=" if float(f"{value:.{digits}g}") == float(f"{float(result):.{digits}g}") else "≈"
+    except (SyntaxError, ValueError, ArithmeticError, RecursionError):
+        return "="
+
+
+def _calculated(node: ast.expr) -> float:
+    """Compute an expression of numbers, or raise ValueError if it has anything else."""
+    match node:
+        case ast.Constant(float() | int() as value):
+            return float(value)
+        case ast.UnaryOp(ast.USub(), operand):
+            return -_calculated(operand)
+        case ast.BinOp(left, op, right) if type(op) in OPERATIONS:
+            return OPERATIONS[type(op)](_calculated(left), _calculated(right))
+        case ast.Call(ast.Name(name), [operand], []) if name in FUNCTIONS:
+            return FUNCTIONS[name](_calculated(operand))
+    raise ValueError("not an expression of numbers")
 
 
 def format_value(value: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import groupby
 
 from tapemagic.drawing.curves import CurvePicture
 from tapemagic.drawing.html_to_latex import SHORT, converted
@@ -17,7 +16,7 @@ from tapemagic.report.findings import Findings
 from tapemagic.report.tabs import LEAST_IMPORTANT
 from tapemagic.report.tabs.trace import show_trace as trace_face
 from tapemagic.report.tabs.trace.find_trace import Trace, TracePart, TraceRow
-from tapemagic.report.tabs.trace.sweep import AdjointStep
+from tapemagic.report.tabs.trace.sweep import AdjointStep, equation
 
 TALL = ("\\frac", "\\sum", "\\prod", "matrix")
 """The commands of parts that are higher than a line."""
@@ -102,7 +101,7 @@ def _step(step: AdjointStep) -> str:
 
 def _equation(formula: str, *values: str) -> str:
     """Write a formula and its values, without repetitions."""
-    shown = [value for value, _ in groupby(filter(None, values))]
+    shown = equation(*values)
     if not any(command in formula for command in TALL):
         formula = formula.replace("\\left(", "(").replace("\\right)", ")")
-    return " = ".join([f"${formula}$", *map(tex, shown)])
+    return f"${formula}$ = {tex(shown)}" if shown else f"${formula}$"

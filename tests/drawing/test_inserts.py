@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from tapemagic.drawing.dot import dot
-from tapemagic.drawing.inserts import ARRAY, GAP, MAX_PICTURED, PLOT, Inserts
+from tapemagic.drawing.inserts import ARRAY, CAPTION_SIZE, GAP, MAX_PICTURED, PLOT, Inserts
+from tapemagic.drawing.labels import text_width
 from tapemagic.drawing.svg import draw
 from tapemagic.report.summary import summarise
 from tapemagic.report.tabs.graph.boxes import LoopVariable
@@ -65,9 +66,11 @@ def test_a_plot_of_gradients() -> None:
 
     assert ["y: 1.0 … 4.0", "gradient: 9.0 … 0.5"] == words(graph)
     [insert] = Inserts(graph).by_number.values()
-    assert 2 * PLOT[0] + GAP == insert.width
+    # Both columns are as wide as the longer caption.
+    column = (insert.width - GAP) / 2
+    assert max(PLOT[0], text_width("gradient: 9.0 … 0.5", CAPTION_SIZE)) == pytest.approx(column)
     left, right = (float(text.attrib["x"]) for text in fragment(graph).iter("text"))
-    assert (PLOT[0] / 2, PLOT[0] * 1.5 + GAP) == (left, right)
+    assert (left, right) == pytest.approx((column / 2, column * 1.5 + GAP), abs=0.01)
 
 
 @pytest.mark.parametrize(

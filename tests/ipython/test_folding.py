@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from tapemagic.drawing.dot import screens
 from tapemagic.engine.recording import Record
 from tapemagic.ipython.magics import TapeMagics
 from tapemagic.report.folding import Block, Part, fold
+from tests.ipython.conftest import Run
+from tests.ipython.live import asked, opening, shown
 
 TRAINING = """
 w = tm.Variable(1.0)
@@ -176,3 +179,58 @@ def test_every_picture_is_small(shell: InteractiveShell, order: int) -> None:
     assert graph.nodes <= 60
     named = {value.name for value in graph.values}
     assert {"x", "y"} | ({"dy/dx"} if order > 1 else set()) <= named
+
+
+NETWORK = """
+h = np.tanh(X @ W1 + b1)
+p = 1 / (1 + np.exp(-(h @ W2 + b2)))
+loss = -np.mean(t * np.log(p) + (1 - t) * np.log(1 - p))
+"""
+INPUTS = """
+rng = np.random.default_rng(0)
+X, t = rng.normal(size=(20, 2)), np.ones((20, 1))
+W1, b1 = tm.Variable(rng.normal(size=(2, 8)), name="W1"), tm.Variable(np.zeros(8), name="b1")
+W2, b2 = tm.Variable(rng.normal(size=(8, 1)), name="W2"), tm.Variable(np.zeros(1), name="b2")
+"""
+
+
+def test_statements_of_a_network(run: Run) -> None:
+    """What no screen has room for is a box for each statement, with its formula; each opens."""
+    run(INPUTS)
+    report = run(f"%%tape{NETWORK}")
+
+    assert [(step.kind, step.name) for step in report.graph.steps] == [
+        ("statement", "h = tanh(X @ W1 + b1)"),
+        ("statement", "p = 1 / (1 + exp(-(h @ W2 + b2)))"),
+        ("statement", "loss = -mean(t * log(p) + (1 - t) * log(1 - p))"),
+    ]
+    assert screens(report.graph) >= 3
+    widget = shown(report)
+    opened = asked(widget, opening({report.graph.steps[0].fold: 1}))
+    assert [x["name"] for x in opened["operations"]][:3] == ["matmul", "add", "tanh"]
+    assert [x["label"] for x in opened["frames"]] == ["h = tanh(X @ W1 + b1)"]
+
+
+def test_operands_of_a_statement(run: Run) -> None:
+    """One statement that is too large is drawn as its last operations, on boxes for their operands."""
+    run("x, y = -1.2, 1.0")
+    graph = run("%%tape x y\nf = (1 - x)**2 + 100 * (y - x**2)**2").graph
+
+    names = ["(1 - x) ** 2", "100 * (y - x ** 2) ** 2", "add"]
+    assert names == [step.name for step in graph.steps]
+    assert [1] == [len(step.outputs) for step in graph.steps[-1:]]
+
+
+def test_small_graphs_stay_open(run: Run) -> None:
+    """A statement that a screen has room for is drawn operation by operation."""
+    run("x = 2.0")
+    assert {"operation"} == {step.kind for step in run("%%tape x\ny = x * np.sin(x)").graph.steps}
+
+
+def test_trace_of_folded_statements(run: Run) -> None:
+    """The table has a row for each operation, whatever the picture folds."""
+    run(INPUTS)
+    trace = repr(run(f"%%tape{NETWORK}"))
+
+    assert "v1 = X @ W1 = " in trace
+    assert "h = tanh(v2) = " in trace

@@ -9,6 +9,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
+from tapemagic.ipython import magics
 from tapemagic.report.subject import Subject
 from tapemagic.report.tabs.graph import find_graph as graph
 from tapemagic.report.tabs.graph.drawn_graph import Drawer, DrawnGraph
@@ -22,7 +23,9 @@ Subjects = Callable[..., Subject]
 
 @pytest.fixture
 def subject(shell: InteractiveShell, monkeypatch: pytest.MonkeyPatch) -> Subjects:
-    """The recording of the last of some cells."""
+    """The recording of the last of some cells, drawn as for a screen of any size."""
+    # Nothing but the number of nodes closes a part then, so that these tests say what is open at first.
+    monkeypatch.setattr(magics, "_screens", None)
     found: list[Subject] = []
 
     def drawer(subject: Subject, *options: Any) -> Drawer:

@@ -181,7 +181,7 @@ def test_nested_tapes(run: Run) -> None:
 
     assert [
         "g = dy/dx = 27.0, taken by inner (line 7)",
-        "h = dg/dx = 18.0, taken by outer (line 8)",
+        "h = d²y/dx² = 18.0, taken by outer (line 8)",
         (
             "k = dg/dc = None, taken by outer (line 8): c isn't watched. Call outer.watch(c) before you use "
             "it, or make it a Variable."
@@ -206,7 +206,7 @@ def test_a_row_in_text_and_html(run: Run) -> None:
 
     report = run(NESTED)
 
-    assert "\nh = dg/dx = 18.0, taken by outer (line 8)\n" in repr(report)
+    assert "\nh = d²y/dx² = 18.0, taken by outer (line 8)\n" in repr(report)
     page = report._repr_mimebundle_()["text/html"]
     assert "k = dg/dc" in page
     assert "<b>None</b>" in page
@@ -393,3 +393,19 @@ def test_advice_in_the_words_of_the_line(run: Run) -> None:
 def test_gradients_are_unchanged_by_all_this(run: Run) -> None:
     """A report with a verdict is the same report."""
     assert {"dy/dx": "6.0"} == gradients(run("%%tape x\ny = x * x"))
+
+
+def test_derivatives_of_nested_tapes(run: Run) -> None:
+    """The verdict has the derivative that the cell took, with its order and variables."""
+    run("x, z = 2.0, 3.0")
+    nested = """%%tape x z
+with tm.GradientTape(persistent=True) as outer:
+    outer.watch([x, z])
+    with tm.GradientTape() as inner:
+        inner.watch(x)
+        y = x**3 * z
+    first = inner.gradient(y, x)
+second = outer.gradient(first, x)
+mixed = outer.gradient(first, z)"""
+
+    assert "d²y/dx² = 36.0 (second), d²y/dx dz = 12.0 (mixed)" in repr(run(nested))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
@@ -76,7 +76,8 @@ def verdict(
         *subject.context.notes,
         *_missing(derivatives),
         *_own_nones(own),
-        *_results(subject, derivatives),
+        *_asked(own),
+        *_results(subject, derivatives, {row.name for row in own if row.higher}),
         *(_uncomputed(subject, derivatives) if remarks is None else remarks),
         *_training(flags),
         *kinks(subject),
@@ -170,10 +171,21 @@ def _own_nones(own: Sequence[OwnGradient]) -> Iterator[Statement]:
             yield Statement("none", text, entry.line, GRADIENTS)
 
 
-def _results(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[Statement]:
-    """Yield each target with its gradients."""
+def _asked(own: Sequence[OwnGradient]) -> Iterator[Statement]:
+    """Yield the derivatives of higher orders that the program took by nesting tapes."""
+    higher = [row for row in own if row.higher and row.text is not None]
+    if higher:
+        words = (f"{row.symbol} = {row.text}" + f" ({row.name})" * bool(row.name) for row in higher)
+        yield Statement("result", ", ".join(list(words)[-SHOWN:]), higher[-1].line, GRADIENTS)
+
+
+def _results(
+    subject: Subject, derivatives: Sequence[Derivative], answers: Container[str]
+) -> Iterator[Statement]:
+    """Yield each target with its gradients; of `answers`, which are derivatives themselves, only the values."""
     for name, target in subject.targets:
-        rows = [d for d in derivatives if d.target == name and d.text is not None]
+        wanted = name not in answers or subject.request.target_names
+        rows = [d for d in derivatives if wanted and d.target == name and d.text is not None]
         computed = [row for row in rows if row.value is None or row.value.is_computed]
         listed = ", ".join(f"{row.symbol} = {row.text}" for row in computed[:SHOWN])
         rest = len(computed) - SHOWN

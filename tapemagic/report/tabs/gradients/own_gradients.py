@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from tapemagic.engine.events import Place
 from tapemagic.engine.tape.observer import GradientCall
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 from tapemagic.explain.caller import parts
 from tapemagic.explain.causes import why_none
-from tapemagic.explain.formatting import derivative_symbol, format_value
+from tapemagic.explain.formatting import derivative_symbol, format_value, mixed_derivative_symbol
 from tapemagic.explain.program_text import text_of
 from tapemagic.explain.query import Program, Question
 from tapemagic.explain.snapshot import Named, snapshot_of
@@ -45,6 +45,8 @@ class OwnGradient:
         The number of times that it was taken there; this is the last.
     remark : str
         The weights, or the sum that it is the gradient of, or ''.
+    higher : str
+        The symbol of a gradient of a gradient, such as d²y/dx²; '' for others.
     """
 
     name: str
@@ -57,11 +59,12 @@ class OwnGradient:
     line: int | None = None
     count: int = 1
     remark: str = ""
+    higher: str = ""
 
     @property
     def symbol(self) -> str:
         """The symbol of the derivative: dy/dx."""
-        return derivative_symbol(self.target, self.source, 1)
+        return self.higher or derivative_symbol(self.target, self.source, 1)
 
     @property
     def origin(self) -> str:
@@ -83,9 +86,37 @@ class OwnGradient:
 def own_gradients(subject: Subject) -> tuple[OwnGradient, ...]:
     """The gradients that the program took, in the order of the calls; of one in a loop the last."""
     rows: list[OwnGradient] = []
+    taken: dict[int, _Taken] = {}
     for call in subject.gradient_calls:
-        rows += _rows(subject, call)
+        new = list(_rows(subject, call))
+        before = taken.get(id_of(call.targets[0])) if len(call.targets) == 1 else None
+        for k, (row, result) in enumerate(zip(new, call.results, strict=True)):
+            now: _Taken | None = _Taken(row.target, row.source, 1)
+            if before is not None and result is not None and call.method == "gradient":
+                symbol, now = before.differentiated(row.source)
+                new[k] = replace(row, higher=symbol)
+            # The gradient of a sum, or a weighted one, is no derivative of the target alone.
+            if result is not None and now and call.method == "gradient" and not row.remark:
+                taken[id_of(result)] = now
+        rows += new
     return tuple(rows)
+
+
+class _Taken(NamedTuple):
+    """A gradient that the program took: of what, with respect to what, and its order."""
+
+    target: str
+    source: str
+    order: int
+
+    def differentiated(self, source: str) -> tuple[str, _Taken | None]:
+        """Return the symbol of its gradient, and that gradient, if it has a symbol."""
+        if source == self.source:
+            symbol = derivative_symbol(self.target, source, self.order + 1)
+            return symbol, self._replace(order=self.order + 1)
+        if self.order == 1:
+            return mixed_derivative_symbol(self.target, self.source, source), None
+        return "", None
 
 
 def target_names(call: GradientCall) -> Sequence[str]:

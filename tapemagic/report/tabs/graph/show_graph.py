@@ -25,6 +25,8 @@ CHAIN_RULE = (
     "Gradient of a number = sum over the arrows that leave its box of (number on the arrow × gradient of the box it "
     "leads to)"
 )
+NUMBERS = "Number on an arrow: local derivative"
+GRADIENTS = "a box's gradient: products along its arrows, added up"
 MAX_CHANGED = 4
 """The number of names of variables that changed in the caption."""
 FRAME = "overflow:auto"
@@ -67,11 +69,21 @@ def caption(findings: Findings, live: bool = False) -> str:
             )
         if shows_none(findings.graph):
             words += ". None: no gradient gets there"
-    words = ". ".join(
-        [words, *signs(findings.graph), *changes(findings), *omissions(findings, live)]
-    )
-    html = explained(escape_text(words), "gradient", "local derivative", "fold")
-    return element("div", SMALL, f"{html}.")
+    rest = [*signs(findings.graph), *changes(findings), *omissions(findings, live)]
+    # One line says what most readers look for.
+    line = words
+    if has_room_for_labels(findings.graph) and any(map(edge_labels, findings.graph.steps)):
+        line, rest = NUMBERS, [words, *rest]
+        if any(value.gradient is not None for value in findings.graph.values):
+            line = f"{NUMBERS}; {GRADIENTS}"
+    if not rest:
+        return element("div", SMALL, f"{_explained(line)}.")
+    summary = f"<summary>{_explained(line)} <b>?</b></summary>"
+    return element("details", SMALL, f"{summary}{_explained('. '.join(rest))}.")
+
+
+def _explained(words: str) -> str:
+    return explained(escape_text(words), "gradient", "local derivative", "fold")
 
 
 def shows_none(graph: Graph) -> bool:
@@ -93,10 +105,9 @@ def signs(graph: Graph) -> list[str]:
         words.append(
             about if _shows_variables_of_layers(graph) else f"{about}; its variables are inside"
         )
-    if has_room_for_labels(graph) and any(map(edge_labels, graph.steps)):
-        words.append("Number on an arrow: the local derivative")
-        if any(value.gradient is not None for value in graph.values):
-            words.append(chain_rule(graph))
+    labelled = has_room_for_labels(graph) and any(map(edge_labels, graph.steps))
+    if labelled and any(value.gradient is not None for value in graph.values):
+        words.append(chain_rule(graph))
     if not all(value.is_computed for value in graph.values):
         words.append("Dotted border: Dask array, not computed yet")
     if any(value.gradient_summary for value in graph.values):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tapemagic.drawing.elements import aligned, element, escape_text, listing
 from tapemagic.drawing.styles import SMALL
 from tapemagic.explain.contributions import percentage
-from tapemagic.explain.formatting import printable
+from tapemagic.explain.formatting import printable, relation
 from tapemagic.report.findings import Findings
 from tapemagic.report.glossary import explained
 from tapemagic.report.tabs.paths.find_paths import GradientPath, GradientPaths, PathFindings
@@ -117,7 +117,8 @@ def _cells(gradient: GradientPaths, path: GradientPath) -> tuple[str, ...]:
     if gradient.is_norm or "[" in slopes:
         norm = path.contribution
         return (slopes, norm) if gradient.is_norm else (f"{slopes} = {norm}",)
-    return (slopes if slopes == path.contribution else f"{slopes} = {path.contribution}",)
+    sign = relation(slopes, path.contribution)
+    return (slopes if slopes == path.contribution else f"{slopes} {sign} {path.contribution}",)
 
 
 def _rest(gradient: GradientPaths) -> tuple[str, ...]:

@@ -186,7 +186,7 @@ def share_sentence(entry: AdjointStep, symbol: str, shape: tuple[int, ...], befo
         )
     has = f"added to what {symbol} has"
     if entry.before and entry.added and entry.after:
-        end = f"{has}: {entry.before} + {entry.added} = {entry.after}"
+        end = f"{has}: {equation(f'{entry.before} + {entry.added}', entry.after)}"
     elif entry.after:
         end = f"{has}; {'in all' if entry.is_last else 'so far'} {entry.symbol} = {entry.after}"
     else:

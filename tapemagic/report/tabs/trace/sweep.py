@@ -15,6 +15,7 @@ from tapemagic.engine.registry import no_derivative
 from tapemagic.engine.tape.cotangents import seeds
 from tapemagic.engine.tape.sweep import fit
 from tapemagic.engine.tensor.tensor import id_of
+from tapemagic.explain.formatting import relation
 from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.report.adjoints import goals_of
 from tapemagic.report.subject import Subject
@@ -266,7 +267,7 @@ class AdjointStep:
         if self.before and (numbers := self.numbers or self.added):
             words += f" = {self.before} + {numbers}"
         if self.after:
-            words += f" = {self.after}"
+            words += f" {relation(words.rpartition(' = ')[2], self.after)} {self.after}"
         elif self.added:
             words += f", which adds {self.added}"
         return words
@@ -280,11 +281,12 @@ def equation(*parts: str) -> str:
     >>> equation("y", "2 · 3", "2 · 3", "6")
     'y = 2 · 3 = 6'
     """
-    distinct: list[str] = []
+    words = last = ""
     for part in filter(None, parts):
-        if not distinct or part != distinct[-1]:
-            distinct.append(part)
-    return " = ".join(distinct)
+        if part != last:
+            words += f" {relation(last, part)} {part}" if words else part
+            last = part
+    return words
 
 
 class ReverseSweep:
