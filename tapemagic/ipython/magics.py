@@ -86,6 +86,9 @@ TENSORS_NOW = (
 
 RAN = "the cell has run, and its variables and its tape are there: %why and %gradient can ask them"
 INTERRUPTED = f"the report was interrupted; {RAN}"
+UNREPORTED_FAILURE = (
+    "the report up to the error could not be made ({}); the variables are as the cell left them"
+)
 UNREPORTED = f"the report could not be made ({{}}); {RAN}"
 
 
@@ -313,8 +316,9 @@ class TapeMagics(Magics):
             raise KeyboardInterrupt(INTERRUPTED) from None
         except Exception as error:  # noqa: BLE001 -- user objects may raise anything, and the cell has run
             what = f"{type(error).__name__}: {printable(str(error))}".rstrip(": ")
+            text = UNREPORTED_FAILURE if failure else UNREPORTED
             # Not an error: the cell has run, and an error would look as if it had failed.
-            warnings.warn(UNREPORTED.format(what), stacklevel=2)
+            warnings.warn(text.format(what), stacklevel=2)
         return None
 
     def _report(

@@ -76,6 +76,7 @@ class Session:
         self.tape = CellTape(self.observer, persistent, auto_watch)
         self.observer.thin(self.tape, budget)
         self._budget = budget
+        self.is_out_of_memory = False
         self._assignments = Assignments()
         self.sources: dict[str, Any] = {}
         self.assigned: dict[str, int] = {}
@@ -110,7 +111,10 @@ class Session:
             self.cell.namespace[name] = self._bind(name, value, None)
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None = None, *error: object) -> None:
+        self.is_out_of_memory = kind is not None and issubclass(kind, MemoryError)
+        if self.is_out_of_memory:
+            self.observer.let_go()
         self._warnings.__exit__()
         self.tape.__exit__(None, None, None)
         self.observer.__exit__(None, None, None)
@@ -297,6 +301,12 @@ class Session:
     def _let_go(self) -> str:
         """Say how much of the recording is left, and what is still exact."""
         kept, observer = self._operations, self.observer
+        if self.is_out_of_memory:
+            return (
+                f"the memory was full, so the recording of {kept + observer.omitted:,} operations was let go, and "
+                "gradients that need it are refused. The variables are as the cell left them. Smaller batches or fewer "
+                "steps need less, and so does float(loss) instead of loss in a list"
+            )
         if observer.cut_records:
             return (
                 f"{kept:,} of {kept + observer.omitted:,} operations are kept: the recording needed more than the "

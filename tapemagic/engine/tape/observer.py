@@ -97,6 +97,7 @@ class Origins(NamedTuple):
     - `order_of`: The order of results by id, without results of order 0.
     - `omitted`: The number of records that the observer has let go.
     - `turns`: For each record, the innermost turn of a loop that it belongs to, or None; empty if all are kept.
+    - `omitted_runs`: How often instructions ran whose records are gone, by the line of the cell and the offset.
     - `seeds`: Sequence of (array, int). The initial gradients of derivatives, with the ids of the targets.
     """
 
@@ -109,6 +110,7 @@ class Origins(NamedTuple):
     steps: Sequence[GradientStep] = ()
     omitted: int = 0
     turns: Sequence[Turn | None] = ()
+    omitted_runs: Mapping[tuple[int | None, int], int] = {}
 
     @property
     def lines(self) -> Sequence[int | None]:
@@ -123,6 +125,10 @@ class Origins(NamedTuple):
                 return scope.name
             call = site.call
         return ""
+
+
+Thinned = tuple[int, Sequence[Turn | None], Mapping[tuple[int | None, int], int]]
+"""What thinning has done: `omitted`, `turns` and `omitted_runs` of `Origins`."""
 
 
 def nowhere() -> tuple[int | None, int, int, int]:
@@ -156,8 +162,8 @@ class Observer(Tape):
         self._gradient_calls: dict[Any, GradientCall] = {}
         self._thinning: Thinning | None = None
         self._is_due = False
-        self._omitted = self.cut_records = 0
-        self._turns: Sequence[Turn | None] = ()
+        self._omitted: Thinned = (0, (), {})
+        self.cut_records = 0
         super().__init__(True, watch_accessed_variables)
         self._keeps = self._notes_scopes = True
         self._warned = True
@@ -191,12 +197,13 @@ class Observer(Tape):
             *self._thinned(),
         )
 
-    def _thinned(self) -> tuple[int, Sequence[Turn | None]]:
-        """Return the number of records that are gone, and the turns of those that are left."""
-        if self._thinning is None or not self._thinning.collections:
-            return self._omitted, self._turns
-        self._thinning.place_new()
-        return self._thinning.omitted, tuple(self._thinning.turns)
+    def _thinned(self) -> Thinned:
+        """Return the number of records that are gone, the turns of those that are left, and the runs that are gone."""
+        thinning = self._thinning
+        if thinning is None or not thinning.collections:
+            return self._omitted
+        thinning.place_new()
+        return thinning.omitted, tuple(thinning.turns), dict(thinning.omitted_runs)
 
     def extent(self) -> tuple[int, ...]:
         """Return the numbers of records, events, times and tracked values, which grow with the contents."""
@@ -247,7 +254,7 @@ class Observer(Tape):
         other._variables |= self._variables
         other._events += self._events
         other._times += self._times
-        other._omitted, other._turns = self._thinned()
+        other._omitted = self._thinned()
         other._cut = self._cut
         other._entered = other._usable = True
         return other
@@ -268,10 +275,20 @@ class Observer(Tape):
         # A small recording is kept whole, so that all its iterations can be looked at.
         if thinning.collections:
             thinning.collect(everything=True)
-            self._omitted, self._turns = thinning.omitted, tuple(thinning.turns)
+            self._omitted = self._thinned()
             self.cut_records = thinning.cut
         thinning.tape._keeps = False
         self._thinning = None
+
+    def let_go(self) -> None:
+        """Let go of the recording, here and on the cell's tape, because the memory is full."""
+        thinning = self._thinning
+        if thinning is not None:
+            thinning.let_go()
+            self._omitted = thinning.omitted, (), thinning.omitted_runs
+            self.cut_records = thinning.cut
+            thinning.tape._keeps = False
+            self._thinning = None
 
     def _add_bytes(self, size: int) -> None:
         self._unsorted += size

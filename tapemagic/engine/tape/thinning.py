@@ -29,6 +29,9 @@ COLLECT_AFTER_BYTES, COLLECT_AFTER_RECORDS = 1 << 23, 1 << 11
 RECORD_BYTES = 700
 """About the size of a record of small values on two tapes, with its place and the entries in tables."""
 
+RESERVED_BYTES = 1 << 22
+"""The memory that is set aside for letting go of the recording when the memory is full."""
+
 KEPT_BYTES = 1 << 24
 """The size of the arrays in the kept turns above which fewer turns are kept."""
 
@@ -38,6 +41,7 @@ class Thinning:
 
     - `omitted`: The number of records that are gone.
     - `turns`: For each record, the innermost turn of a loop that it belongs to, or None.
+    - `omitted_runs`: How often instructions ran whose records are all gone, by the line of the cell and the offset.
     - `collections`: The number of collections so far.
     """
 
@@ -54,9 +58,11 @@ class Thinning:
         self._full_at_bytes = KEPT_BYTES
         self._kept_bytes = 0
         self._held = 0
-        self.budget = budget
+        self.budget = self._full_at_held = budget
         self._is_finite_so_far = True
         self._first_gap = -1
+        self._reserve = bytes(RESERVED_BYTES)
+        self.omitted_runs: dict[tuple[int | None, int], int] = {}
         self.omitted = self.collections = self.cut = 0
 
     def is_due(self) -> bool:
@@ -77,7 +83,7 @@ class Thinning:
             self._drop(first)
             self._settle()
             self._held += held_by(records[first : self._settled])
-            everything = self._kept_bytes > self._full_at_bytes or self._held > self.budget
+            everything = self._kept_bytes > self._full_at_bytes or self._held > self._full_at_held
         else:
             everything = True
         if everything:
@@ -97,6 +103,8 @@ class Thinning:
         if self._held > self.budget:
             self._cut()
             self._held = held_by(records)
+        # Where nothing can be cut, the next look at all records waits until they have grown by half.
+        self._full_at_held = max(self.budget, 1.5 * self._held)
 
     def _settle(self) -> None:
         records = self._observer._records
@@ -188,7 +196,7 @@ class Thinning:
                         order_of.pop(i, None)
                     i = 0
                     turn.dropped()
-                    self.omitted += 1
+                    self._count(position)
                     continue
             i = 0
             self._kept_bytes += _size(record)
@@ -248,8 +256,36 @@ class Thinning:
             turn = self.turns[position]
             if turn is not None:
                 turn.dropped()
-            self.omitted += 1
+            self._count(position)
             self.cut += 1
+        observer._cut = tape._cut = frozenset(cut)
+
+    def let_go(self) -> None:
+        """Let go of all records, because the memory is full; note the values that are still alive."""
+        self._reserve = b""
+        observer, tape = self._observer, self.tape
+        self.close_gaps()
+        tape._records.clear()
+        tape._tracked = {}
+        cut = set(observer._cut)
+        records, tracked, order_of = observer._records, observer._tracked, observer._order_of
+        self.omitted += len(records)
+        self.cut += len(records)
+        # The last first, one by one: a list of what to do would need memory.
+        while records:
+            record = records.pop()
+            is_dead = _is_dead(record, tracked, tape._tracked, order_of, False)
+            for i in outputs_of(record):
+                if is_dead:
+                    del tracked[i]
+                    order_of.pop(i, None)
+                else:
+                    cut.add(i + 0)
+        for items in (observer._sites, observer._orders, observer._seeds, observer._sweeps):
+            items.clear()
+        self.turns, self._has_new_ids = [], bytearray()
+        self._settled = 0
+        tape._tracked = dict(tracked)
         observer._cut = tape._cut = frozenset(cut)
 
     def _is_kept(self, turn: Turn) -> bool:
@@ -275,6 +311,16 @@ class Thinning:
             tracked[i] = i if since == i else since
             if i in order_of:
                 order_of[i] = order_of.pop(i)
+
+    def _count(self, position: int) -> None:
+        """Count a record that is gone, and a run of its instruction if this is the first of the run's records."""
+        self.omitted += 1
+        observer = self._observer
+        line, _, offset, _ = site = observer._sites[position]
+        is_first = position == 0 or observer._sites[position - 1] != site
+        if is_first and not observer._orders[position]:
+            key = line, offset
+            self.omitted_runs[key] = self.omitted_runs.get(key, 0) + 1
 
     def close_gaps(self) -> None:
         """Remove what was let go from the lists of the observer and of the tape."""

@@ -206,6 +206,9 @@ class _LineValues:
                 results.first = position
             results.last = position
             before[key] = (call, run)
+        omitted = self.subject.snapshot.origins.omitted_runs
+        for key, results in runs.items():
+            results.runs += omitted.get(key, 0)
         return {line: runs[key] for line, key in last.items()}
 
     @cached_property
