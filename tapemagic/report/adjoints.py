@@ -88,8 +88,9 @@ def gradients_of_all(
     def hear(position: int, gradients: Gradients) -> None:
         output_ids = records[position][-1]
         for i in output_ids if output_ids.__class__ is tuple else (output_ids,):
-            if i in gradients and i in ids:
-                gradients_by_id[i] = keep(_as_returned(gradients[i]))
+            g = gradients.get(i)
+            if g is not None and i in ids:
+                gradients_by_id[i] = keep(_as_returned(g))
 
     # One sweep serves all values: the listener sees each gradient just before the sweep consumes it.
     try:
@@ -105,10 +106,13 @@ def gradients_of_all(
 def _as_returned(g: Any) -> Any:
     """Return a gradient as `tape.gradient` does: conjugated if complex, without negative zeros."""
     # The sweep carries the conjugates of complex gradients; adding 0 turns -0.0 into 0.0.
-    return np.conjugate(g) + g.dtype.type(0) if g.dtype.kind == "c" else g
+    if g.__class__ is np.float64 or g.dtype.kind != "c":
+        return g
+    return np.conjugate(g) + g.dtype.type(0)
 
 
 def _kept(g: Any) -> Any:
     """A gradient as an array if it is small, or not computed; else as a summary."""
     # A report of a large network would otherwise hold every gradient of it until its cell runs again.
-    return g if g.nbytes <= SMALL or not has_numbers(g) else summarise(g)
+    small = g.__class__ is np.float64 or g.nbytes <= SMALL
+    return g if small or not has_numbers(g) else summarise(g)

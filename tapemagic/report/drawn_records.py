@@ -37,6 +37,8 @@ def drawn_positions(
     list of int
         In the order of the tape.
     """
+    if max_inputs is None and not any(map(_may_be_incidental, records)):
+        return list(range(len(records)))
     needed, used = set(essential), set[int]()
     open_calls: list[int] = []
     drawn: list[int] = []
@@ -64,6 +66,11 @@ def drawn_positions(
         elif not incidental:
             used.update(ids)
     return drawn[::-1]
+
+
+def _may_be_incidental(record: Any) -> bool:
+    """Return True if a record may not be drawn, or hides others."""
+    return record[0] in READS or bool(record[3] and "call" in record[3])
 
 
 def first_and_last(items: list[T], count: int) -> list[T]:
