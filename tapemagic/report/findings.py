@@ -36,6 +36,7 @@ class Findings:
     - `verdict`: The results in sentences.
     - `nonfinite`: For targets and gradients that are nan or infinite, the operations where that began.
     - `failure`: The line at which the cell stopped, if it did.
+    - `maker`: The magic or method that made the report.
     """
 
     tabs: Mapping[str, Any] = field(default_factory=dict)
@@ -46,6 +47,7 @@ class Findings:
     verdict: tuple[Statement, ...] = ()
     nonfinite: tuple[NonFinite, ...] = ()
     failure: Failure | None = None
+    maker: str = "%%tape"
 
     def with_tab(self, name: str, data: Any) -> Self:
         """Return these findings with other data in a tab."""

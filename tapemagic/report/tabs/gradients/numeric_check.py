@@ -130,7 +130,7 @@ ROUNDING = 5e-12
 NOISE = 1e-8
 """A finite difference smaller than this, relative to what it is compared with, is shown as zero."""
 
-OUT_OF_TIME = "checking the other gradients took too long; %%tape --check checks them all"
+OUT_OF_TIME = "checking the other gradients took too long; {} checks them all"
 UNCOMPUTED = "this cell uses Dask arrays: check the gradient on a sample in memory"
 LOST = "it is lost in the rounding error of the target, which is much larger"
 
@@ -150,7 +150,8 @@ def checks_of(subject: Subject, max_work: float = inf) -> Mapping[Key, Check]:
     done = 0.0
     for key in keys:
         if done >= max_work:
-            checks[key] = Check("not checked", note=OUT_OF_TIME)
+            option = "%%tape --check" if subject.context.program.in_cell else "check=True"
+            checks[key] = Check("not checked", note=OUT_OF_TIME.format(option))
             continue
         checks[key], work = _check(subject, key, WORK / len(keys))
         done += work

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.recording import Record, is_id
+from tapemagic.engine.recording import Absent, Record, is_id
 from tapemagic.engine.registry import no_derivative
 from tapemagic.explain.snapshot import Snapshot
 
@@ -130,6 +130,8 @@ def replay_of(snapshot: Snapshot, target: int, source: int, point: Any) -> Repla
             raise ReplayError(
                 f"{record.name} has a custom gradient, and its operations are not on the tape"
             )
+        if any(isinstance(x, Absent) for x in (*record.values, *several(record.output))):
+            raise ReplayError(f"the tape did not keep all inputs and results of {record.name}")
         step = _step(record, moving)
         _require_same(step)
         steps.append(step)
