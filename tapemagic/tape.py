@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapemagic.engine.tape.tape import Tape
+from tapemagic.engine.tensor.coercion import bool_option
+
+if TYPE_CHECKING:
+    from tapemagic.report.bundle import TapeReport
 
 
 class GradientTape(Tape):
@@ -72,6 +76,80 @@ class GradientTape(Tape):
         from tapemagic.explain.caller import explain_here
 
         return explain_here(self, target, source)
+
+    def report(
+        self,
+        target: Any,
+        sources: Any = None,
+        *,
+        order: int = 1,
+        check: bool = False,
+        code: bool = False,
+    ) -> TapeReport:
+        """Make the report that a ``%%tape`` cell shows, in any program.
+
+        Parameters
+        ----------
+        target : Tensor, Variable, or nested structure of them
+            The values to differentiate, which this tape recorded. A dict such as ``{"loss": loss}`` gives them names;
+            others have the names of your variables.
+        sources : Tensor, Variable, or nested structure of them, optional
+            The values to differentiate with respect to. By default, the watched values that have a name where you call
+            `report`.
+        order : int, optional
+            The highest order of derivatives, from 1 to 9, in the sense of nested tapes.
+        check : bool, optional
+            Compare the gradients with finite differences.
+        code : bool, optional
+            Write the derivatives as a NumPy program, in the tab Code.
+
+        Returns
+        -------
+        TapeReport
+            Prints as text. In a notebook it is a widget, in marimo and Quarto a page; ``report.show()`` opens it in a
+            browser, and ``report.save("report.html")`` writes it to a file.
+
+        Raises
+        ------
+        ConsumedTapeError
+            If the tape isn't persistent, and has computed gradients before.
+        NotATensorError
+            If a target or a source isn't a tensor, or nothing was watched.
+        NotRecordingError
+            If the tape was never entered.
+        OptionError
+            If the tape didn't record a target, or `order` isn't an integer from 1 to 9.
+        TapeStateError
+            If the tape is recording on another thread.
+
+        Notes
+        -----
+        The tape isn't consumed: a gradient can follow. The report doesn't know on which lines operations were recorded,
+        so it has no tabs Lines and Training, and doesn't fold loops. Of large arrays, a tape keeps what derivatives
+        need; the report says which numbers weren't kept.
+
+        Examples
+        --------
+        >>> import tapemagic as tm
+        >>> x, w = tm.Variable(2.0), tm.Variable(3.0)
+        >>> with tm.GradientTape() as tape:
+        ...     y = x * w
+        >>> report = tape.report(y, [x, w])
+        >>> print(str(report).splitlines()[0])
+        tape.report: 1 operation, 2 watched variables, differentiating y
+        >>> tape.gradient(y, x)
+        Tensor(3.0)
+        """
+        from tapemagic.explain.caller import recorded_names
+        from tapemagic.report.plain_tape import report_of
+
+        if not self._usable:
+            raise self._unusable()
+        if self._recording:
+            self._require_here("report()")
+        names = recorded_names(self, "report", target, sources)
+        checked, coded = bool_option(check, "check"), bool_option(code, "code")
+        return report_of(self, names, sources is None, order, checked, coded)
 
     def source(self, target: Any, sources: Any, order: int = 1) -> str:
         """Write the derivative of the recorded operations as the source code of a NumPy function.

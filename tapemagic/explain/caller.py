@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.events import Place, origin_of
-from tapemagic.engine.nest import is_leaf, leaves
+from tapemagic.engine.nest import is_leaf, leaves, tensors
+from tapemagic.engine.tape.base_tape import contents_of
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of, unwrap
@@ -44,43 +45,112 @@ def explain_here(tape: Tape, target: Any, source: Any) -> Explanation | Explanat
     # Frame 0 is this function, frame 1 the method `explain` of the tape, frame 2 its caller.
     asking = sys._getframe(2)
     y, x = _arguments(asking, "explain", "source")
-    frame = _program_of(asking, target)
-    namespace = {**frame.f_globals, **frame.f_locals}
-    place = Place(frame.f_code.co_filename, frame.f_lineno, "")
-    program = Program(place, namespace, tape_name_at(asking) or "tape", isinstance(tape, Observer))
-    own = {name for name, value in asking.f_locals.items() if namespace.get(name) is not value}
-    # A loop variable names a different tensor in each iteration, so it can't name a tensor of an earlier iteration.
-    passing = own | loop_names(place)
-
-    namespace_items = [(name, value) for name, value in namespace.items() if name[:1].isalpha()]
-
-    def name_of(value: Any) -> str:
-        matches = (
-            name
-            for name, bound in reversed(namespace_items)
-            if bound is value and name not in passing
-        )
-        own = own_name(value) if isinstance(value, Variable) else ""
-        own = (
-            "" if own == "Variable" else own
-        )  # the default name, which all unnamed Variables share
-        # Small integers, strings and None are shared, so a name of an equal object says nothing.
-        return own if type(value) in (int, str, bool, type(None)) else next(matches, own)
-
-    def named(node: Node, value: Any, default: str) -> list[Named]:
-        return [
-            ((name not in passing and name) or name_of(x) or name or default, x)
-            for name, x in parts(node, value)
-        ]
-
-    targets, sources = named(y, target, "the target"), named(x, source, "the source")
-    names = {id_of(value): name for name, value in [*namespace_items, *sources] if has_id(value)}
-    snapshot = snapshot_of(tape)
+    caller = _Caller(tape, "explain", target, asking)
+    targets, sources = caller.named(y, target, "the target"), caller.named(x, source, "the source")
+    names = {id_of(value): name for name, value in [*caller.items, *sources] if has_id(value)}
+    snapshot, program = snapshot_of(tape), caller.program
     return explain_each(
         targets,
         sources,
         lambda t, s: explain(Question(snapshot, t[1], s[1], t[0], s[0], names, program=program)),
     )
+
+
+class _Caller:
+    """The program that calls a method of a tape.
+
+    - `items`: The names and values of the function that computed the target.
+    """
+
+    def __init__(self, tape: Tape, method: str, target: Any, asking: FrameType) -> None:
+        frame = _program_of(asking, target)
+        namespace = {**frame.f_globals, **frame.f_locals}
+        place = Place(frame.f_code.co_filename, frame.f_lineno, "")
+        tape_name = tape_name_at(asking, method) or "tape"
+        self.program = Program(place, namespace, tape_name, isinstance(tape, Observer))
+        own = {name for name, value in asking.f_locals.items() if namespace.get(name) is not value}
+        # A loop variable names a different tensor in each iteration, so it can't name one of an earlier iteration.
+        self._passing = own | loop_names(place)
+        self.items = [(name, value) for name, value in namespace.items() if name[:1].isalpha()]
+
+    def _name_of(self, value: Any) -> str:
+        matches = (
+            name
+            for name, bound in reversed(self.items)
+            if bound is value and name not in self._passing
+        )
+        own = own_name(value) if isinstance(value, Variable) else ""
+        # The default name, which all unnamed Variables share, tells nothing.
+        own = "" if own == "Variable" else own
+        # Small integers, strings and None are shared, so a name of an equal object says nothing.
+        return own if type(value) in (int, str, bool, type(None)) else next(matches, own)
+
+    def named(self, node: Node, value: Any, default: str) -> list[Named]:
+        """The tensors of a structure with their names in the program."""
+        return [
+            ((name not in self._passing and name) or self._name_of(x) or name or default, x)
+            for name, x in parts(node, value)
+        ]
+
+    def tensors(self) -> list[Named]:
+        """The tensors that the program has under its names, also inside lists and dicts, oldest first."""
+        named = [
+            item
+            for name, value in self.items
+            if name not in self._passing
+            and (isinstance(value, Traced) or type(value) in (list, tuple, dict))
+            for item in parts(ast.Name(name, ast.Load()), value)
+            if isinstance(item[1], Traced) and has_id(item[1])
+        ]
+        return sorted(named, key=lambda item: id_of(item[1]))
+
+
+class RecordedNames(NamedTuple):
+    """A target and sources with their names in the program that asks for a report.
+
+    - `tensors`: The names and values of all tensors of the program, oldest first.
+    - `arrays`: The names and values of its arrays.
+    """
+
+    targets: list[Named]
+    sources: list[Named]
+    tensors: list[Named]
+    arrays: list[Named]
+    program: Program
+
+
+def recorded_names(tape: Tape, method: str, target: Any, sources: Any) -> RecordedNames:
+    """Find the names of values in the function that called a tape's method with a target and sources.
+
+    Names may also be given, as the keys of a dict. Without sources, they are the named values that the tape watches.
+
+    Raises NotATensorError if a target or source isn't a tensor.
+    """
+    asking = sys._getframe(2)
+    y, x = _arguments(asking, method, "sources")
+    caller = _Caller(tape, method, target, asking)
+    named = caller.tensors()
+    targets = _given_names(target) or caller.named(y, target, "the target")
+    targets = targets if tensors(target, f"the target of {method}()") else []
+    if sources is None:
+        contents = contents_of(tape)
+        by_id = {id_of(variable): (own_name(variable), variable) for variable in contents.variables}
+        # Reversed, so that the first name of a tensor with several wins.
+        by_id |= {id_of(value): (name, value) for name, value in reversed(named)}
+        found = [by_id[i] for i in sorted(contents.leaves) if i in by_id]
+    elif tensors(sources, f"the sources of {method}()"):
+        found = _given_names(sources) or caller.named(x, sources, "the source")
+    else:
+        found = []
+    arrays = [(name, value) for name, value in caller.items if type(value) is np.ndarray]
+    return RecordedNames(targets, found, named, arrays, caller.program)
+
+
+def _given_names(structure: Any) -> list[Named]:
+    """The names and tensors of a dict whose keys are names; nothing for another structure."""
+    if type(structure) is not dict or not all(type(key) is str for key in structure):
+        return []
+    return [item for name, value in structure.items() for item in _parts(None, name, value)]
 
 
 def _program_of(frame: FrameType, target: Any) -> FrameType:
@@ -191,9 +261,9 @@ def _written(node: Node) -> str:
     return ast.unparse(node) if node is not None and is_plain(node) else ""
 
 
-def tape_name_at(frame: FrameType) -> str:
-    """Return the caller's name for the tape whose method ``explain`` it is calling, or '' if that isn't clear."""
-    call = _call_at(frame, "explain")
+def tape_name_at(frame: FrameType, method: str = "explain") -> str:
+    """Return the caller's name for the tape whose method it is calling, or '' if that isn't clear."""
+    call = _call_at(frame, method)
     return _written(getattr(call.func, "value", None)) if call else ""
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from tapemagic.engine.laziness import is_lazy
-from tapemagic.engine.recording import Absent, Record
+from tapemagic.engine.recording import Absent
 from tapemagic.engine.tensor.tensor import Traced
 
 
@@ -40,8 +42,13 @@ def with_numbers(value: Any) -> Any:
 
 def has_lazy_values(records: Iterable[Any]) -> bool:
     """Return True if any input or result of the records is lazy."""
-    all_records = map(Record._make, records)
-    return any(is_lazy(x) for record in all_records for x in (*record.values, *record.outputs))
+    for _, values, _, _, output, _ in records:
+        outputs = output if output.__class__ is tuple else (output,)
+        for x in (*values, *outputs):
+            # Most values of a long loop are numbers.
+            if x.__class__ is not np.float64 and is_lazy(x):
+                return True
+    return False
 
 
 def token(value: Any) -> Any:

@@ -151,7 +151,7 @@ class Snapshot:
         by_result: dict[int, list[Link]] = {}
         tracked, has_values = self.contents.tracked, self.has_values
         for number, values, ids, _, _, output_id in self.contents.records:
-            result_ids = output_id if output_id.__class__ is tuple else (output_id,)
+            result_ids = output_id if isinstance(output_id, tuple) else (output_id,)
             operation = NUMBERED[number]
             rules = operation.rules or (operation.joint_rule,) * len(ids)
             # Without values, a record has the identities of the arrays in place of the arrays.
@@ -174,7 +174,7 @@ class Snapshot:
         """The results that were computed from each value, by the id of the value."""
         by_input: dict[int, list[int]] = {}
         for _, _, ids, _, _, output_id in self.contents.records:
-            result_ids = output_id if output_id.__class__ is tuple else (output_id,)
+            result_ids = output_id if isinstance(output_id, tuple) else (output_id,)
             for i in ids:
                 if is_id(i):  # other numbers mark untracked inputs
                     by_input.setdefault(i, []).extend(result_ids)

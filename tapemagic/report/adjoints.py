@@ -89,9 +89,10 @@ def gradients_of_all(
 
     def hear(position: int, gradients: Gradients) -> None:
         output_ids = records[position][-1]
-        for i in output_ids if output_ids.__class__ is tuple else (output_ids,):
-            if i in gradients and i in ids:
-                gradients_by_id[i] = keep(_as_returned(gradients[i]))
+        for i in output_ids if isinstance(output_ids, tuple) else (output_ids,):
+            g = gradients.get(i)
+            if g is not None and i in ids:
+                gradients_by_id[i] = keep(_as_returned(g))
 
     # One sweep serves all values: the listener sees each gradient just before the sweep consumes it.
     try:
@@ -160,7 +161,7 @@ class StepGradients:
         never = len(records)
         for position in range(len(records) - 1, -1, -1) if goals else ():
             ids, output_id = records[position][2], records[position][-1]
-            outputs: Any = output_id if output_id.__class__ is tuple else (output_id,)
+            outputs: Any = output_id if isinstance(output_id, tuple) else (output_id,)
             for i in outputs:
                 if i in goals:
                     first[i] = goals[i]
@@ -177,10 +178,13 @@ class StepGradients:
 def _as_returned(g: Any) -> Any:
     """Return a gradient as `tape.gradient` does: conjugated if complex, without negative zeros."""
     # The sweep carries the conjugates of complex gradients; adding 0 turns -0.0 into 0.0.
-    return np.conjugate(g) + g.dtype.type(0) if g.dtype.kind == "c" else g
+    if g.__class__ is np.float64 or g.dtype.kind != "c":
+        return g
+    return np.conjugate(g) + g.dtype.type(0)
 
 
 def _kept(g: Any) -> Any:
     """A gradient as an array if it is small, or not computed; else as a summary."""
     # A report of a large network would otherwise hold every gradient of it until its cell runs again.
-    return g if g.nbytes <= SMALL or not has_numbers(g) else summarise(g)
+    small = g.__class__ is np.float64 or g.nbytes <= SMALL
+    return g if small or not has_numbers(g) else summarise(g)

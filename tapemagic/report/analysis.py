@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.recording import outputs_of
 from tapemagic.engine.runtime import without_garbage_collection
-from tapemagic.engine.tape.observer import Observer
-from tapemagic.explain.snapshot import snapshot_of
+from tapemagic.engine.tape.base_tape import Contents, contents_of
+from tapemagic.engine.tape.observer import Observer, Origins, nowhere
+from tapemagic.engine.tape.tape import Tape, tape_of
+from tapemagic.explain.snapshot import Snapshot, snapshot_of
 from tapemagic.report.context import Context
-from tapemagic.report.derivatives import differentiate
+from tapemagic.report.derivatives import GradientTable, differentiate
 from tapemagic.report.details import Details
 from tapemagic.report.findings import Findings
 from tapemagic.report.request import ReportRequest
@@ -27,18 +30,19 @@ from tapemagic.report.verdict.nonfinite_origins import nonfinite_origins
 
 
 def analyze(
-    observer: Observer, request: ReportRequest, context: Context | None = None
+    tape: Tape, request: ReportRequest, context: Context | None = None
 ) -> tuple[Findings, Details]:
     """Compute the contents of the report on a recording, and prepare answers to later questions.
 
-    - `observer`: Not consumed. Derivatives below the last order are recorded on it.
+    - `tape`: Not consumed. Derivatives below the last order are recorded on an observer. A plain tape doesn't know the
+      lines of its operations, and full matrices need an observer.
     - `context`: The names and lines of the program.
 
     Returns
     -------
     Findings, Details
     """
-    findings, details = _analyze(observer, request, context or Context())
+    findings, details = _analyze(tape, request, context or Context())
     # The runs of the cell come last, with the garbage collector and NumPy's error state as the program has them.
     for tab in TABS:
         if tab.runs_cell and tab.applies(request):
@@ -49,12 +53,11 @@ def analyze(
 @without_garbage_collection()
 @shared_summaries()
 @np.errstate(all="ignore")  # the operations of the cell have warned already
-def _analyze(
-    observer: Observer, request: ReportRequest, context: Context
-) -> tuple[Findings, Details]:
-    subject = _differentiated(observer, request, context)
+def _analyze(tape: Tape, request: ReportRequest, context: Context) -> tuple[Findings, Details]:
+    subject = _differentiated(tape, request, context)
     # Full matrices are differentiated before lazy values are computed, so that their entries are computed with these.
-    subject.matrices.extend(requested_matrices(subject, observer))
+    if isinstance(tape, Observer):
+        subject.matrices.extend(requested_matrices(subject, tape))
     entries = [array for matrix in subject.matrices for array in matrix.pending]
     if subject.has_lazy_values:
         share_numbers(subject, entries)
@@ -78,18 +81,33 @@ def _analyze(
         nonfinite,
         context.failure,
         subject.whole.origins.omitted,
+        "%%tape" if isinstance(tape, Observer) else "tape.report",
     )
     details = Details(subject)
     details.keep_if_small()
     return findings, details
 
 
-def _differentiated(observer: Observer, request: ReportRequest, context: Context) -> Subject:
+def _differentiated(tape: Tape, request: ReportRequest, context: Context) -> Subject:
     """Return the recording with the derivatives of its targets."""
-    operations = len(observer.records)
-    table = differentiate(observer, request.targets, request.sources, request.order)
-    snapshot, calls = snapshot_of(observer), observer.gradient_calls()
+    operations = len(tape.records)
+    # A plain tape may be used up by one gradient, so the derivatives are taken on a copy.
+    recording = tape if isinstance(tape, Observer) else tape_of(contents_of(tape))
+    table = differentiate(recording, request.targets, request.sources, request.order)
+    if isinstance(tape, Observer):
+        snapshot, calls = snapshot_of(tape), tape.gradient_calls()
+    else:
+        snapshot, calls = _plain_snapshot(tape, contents_of(recording), table), ()
     return Subject(snapshot, operations, request, table, context, calls)
+
+
+def _plain_snapshot(tape: Tape, after: Contents, table: GradientTable) -> Snapshot:
+    """Return the snapshot of a tape without lines, with the derivatives that the report took on a copy of it."""
+    contents = contents_of(tape)._replace(records=after.records, tracked=after.tracked)
+    orders = tuple(map(table.level, range(len(after.records))))
+    results = zip(orders, map(outputs_of, after.records), strict=True)
+    order_of = {i: order for order, numbers in results if order for i in numbers}
+    return Snapshot(contents, Origins((nowhere(),) * len(orders), orders, order_of))
 
 
 def _tabs(subject: Subject) -> Mapping[str, Any]:

@@ -139,6 +139,12 @@ class TapeReport:
             warnings.warn(f"the report could not be drawn in full: {error!r}", stacklevel=2)
         return bundle
 
+    def _repr_html_(self) -> str:
+        """Return the static page, for notebooks that show no bundle, such as marimo."""
+        with significant_digits(self._style.digits):
+            page = html.assembled(self.findings, html.parts(self._faces), self._shown_value())
+        return themed_page(page, self._style.theme)
+
     def _widget(self, content: Content, beside: Iterable[str]) -> dict[str, Any]:
         """Return the MIME bundle of the widget, which all displays of a report share."""
         # Imported late: text and saved pages do without anywidget and traitlets.

@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.explain.formatting import derivative_symbol
@@ -49,28 +48,28 @@ class GradientTable:
 
 
 def differentiate(
-    observer: Observer, targets: Sequence[Named], sources: Sequence[Named], order: int
+    tape: Tape, targets: Sequence[Named], sources: Sequence[Named], order: int
 ) -> GradientTable:
-    """Compute the derivatives of all orders up to `order`, and record all but the last on the observer."""
+    """Compute the derivatives of all orders up to `order`, and record all but the last on the tape."""
     table = GradientTable()
     values = [value for _, value in sources]
     for level in range(1, order + 1):
-        table.begins.append(len(observer.records))
+        table.begins.append(len(tape.records))
         # Nothing differentiates the derivatives of the last order, so they aren't recorded.
-        with observer if level < order else nullcontext():
+        with tape if level < order else nullcontext():
             for t, (_, target) in enumerate(targets):
                 keys = [(t, s, level) for s in range(len(values))]
                 # One sweep gives the gradients by all sources. Above, each derivative is a target, which takes
                 # a sweep for its source only: mixed derivatives are in the full matrices.
                 if level == 1:
-                    take_gradients(observer, table, target, values, keys)
+                    take_gradients(tape, table, target, values, keys)
                     continue
                 for key, x in zip(keys, values, strict=True):
                     below = table.gradients[t, key[1], level - 1]
                     if below is None:
                         table.gradients[key] = None
                     else:
-                        take_gradients(observer, table, below, [x], [key])
+                        take_gradients(tape, table, below, [x], [key])
     return table
 
 

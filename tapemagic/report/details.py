@@ -22,7 +22,6 @@ from tapemagic.report.tabs.gradients.find_gradients import Derivative, checked_r
 from tapemagic.report.tabs.graph.find_graph import (
     GraphView,
     Keyed,
-    KeyMaker,
     Layout,
     drawer_of,
     first_layout,
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 
 MAX_KEPT = 64 << 20
 """The most bytes of a recording that a report keeps to answer questions."""
-SECONDS = 5.0
-"""The seconds after which no further gradient is checked by finite differences."""
 RECORD = 1000
 """The bytes of a record and its metadata, without the arrays."""
 
@@ -99,6 +96,11 @@ class Details:
     def is_kept(self) -> bool:
         """Return True if the recording is kept."""
         return self._subject is not None
+
+    @property
+    def operations(self) -> int:
+        """The number of operations in the recording, those of the report's derivatives included."""
+        return len(self._kept().whole.records)
 
     @property
     def why_gone(self) -> str:
@@ -174,7 +176,7 @@ class Details:
             requested.append(self._keyed[key])
         with np.errstate(all="ignore"):
             numbers = {value.number for value in requested if value.number is not None}
-            arrays = _arrays(subject, numbers, subject.shared(KeyMaker))
+            arrays = _arrays(subject, numbers)
             if at_hand:
                 requested = [x for x in requested if _is_at_hand(x, arrays, subject.adjoints)]
                 numbers = {value.number for value in requested if value.number is not None}
@@ -199,7 +201,7 @@ class Details:
         """
         subject = self._kept()
         with shared_summaries(), np.errstate(all="ignore"):
-            return checked_rows(subject, SECONDS)
+            return checked_rows(subject)
 
 
 def _weight(subject: Subject) -> int:
@@ -233,11 +235,11 @@ def _is_at_hand(value: Keyed, arrays: Mapping[int, Any], adjoints: Adjoints) -> 
     )
 
 
-def _arrays(subject: Subject, numbers: set[int], keys: KeyMaker) -> dict[int, Any]:
+def _arrays(subject: Subject, numbers: set[int]) -> dict[int, Any]:
     """The arrays of values on the tape that were kept, by id: in a record, or under a name."""
     arrays: dict[int, Any] = {}
     for i in numbers:
-        if place := keys.place(i):
+        if place := subject.place(i):
             position, slot = place
             arrays[i] = subject.records[position].outputs[slot]
     # A record keeps only what its rules read. Other results may still be alive under a name, or as an input elsewhere.

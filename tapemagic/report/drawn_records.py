@@ -37,13 +37,15 @@ def drawn_positions(
     list of int
         In the order of the tape.
     """
+    if max_inputs is None and not any(map(_may_be_incidental, records)):
+        return list(range(len(records)))
     needed, used = set(essential), set[int]()
     open_calls: list[int] = []
     drawn: list[int] = []
     # Backwards, so that it is known whether an operation that is drawn needs a result before its record comes.
     for position in range(len(records) - 1, -1, -1):
         number, values, ids, params, _, output_id = records[position]
-        output_ids = output_id if output_id.__class__ is tuple else (output_id,)
+        output_ids = output_id if isinstance(output_id, tuple) else (output_id,)
         # A call with a custom gradient is recorded after the operations inside it, so backwards it comes before them;
         # it ends where ids are smaller than its start time.
         while open_calls and open_calls[-1] > output_ids[0]:
@@ -64,6 +66,11 @@ def drawn_positions(
         elif not incidental:
             used.update(ids)
     return drawn[::-1]
+
+
+def _may_be_incidental(record: Any) -> bool:
+    """Return True if a record may not be drawn, or hides others."""
+    return record[0] in READS or bool(record[3] and "call" in record[3])
 
 
 def first_and_last(items: list[T], count: int) -> list[T]:

@@ -37,6 +37,7 @@ class Findings:
     - `nonfinite`: For targets and gradients that are nan or infinite, the operations where that began.
     - `failure`: The line at which the cell stopped, if it did.
     - `omitted`: The number of operations of the cell that were let go.
+    - `maker`: The magic or method that made the report.
     """
 
     tabs: Mapping[str, Any] = field(default_factory=dict)
@@ -48,6 +49,7 @@ class Findings:
     nonfinite: tuple[NonFinite, ...] = ()
     failure: Failure | None = None
     omitted: int = 0
+    maker: str = "%%tape"
 
     def with_tab(self, name: str, data: Any) -> Self:
         """Return these findings with other data in a tab."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate, groupby, repeat
+from itertools import accumulate, chain, groupby, repeat
 from types import CodeType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from tapemagic.engine.events import origin_of
 from tapemagic.engine.registry import NUMBERED
@@ -59,17 +59,19 @@ class Block:
         """Of a loop, the number of iterations that really ran."""
         return self.numbers[-1] if self.parts else 0
 
-    def positions(self) -> Iterator[int]:
+    # Most blocks of a long recording are iterations that hold only operations, so they need no memory for this.
+    @cached_property
+    def positions(self) -> tuple[int, ...]:
         """The positions of all its operations, in the order of the tape."""
-        stack: list[Iterator[Part]] = [iter(self.parts)]
-        while stack:
-            for part in stack[-1]:
-                if isinstance(part, Block):
-                    stack.append(iter(part.parts))
-                    break
-                yield part
-            else:
-                stack.pop()
+        if Block not in set(map(type, self.parts)):
+            return cast("tuple[int, ...]", self.parts)
+        return positions_of(self.parts)
+
+
+def positions_of(parts: Iterable[Part]) -> tuple[int, ...]:
+    """The positions of all operations in parts of a recording."""
+    nested = (part.positions if isinstance(part, Block) else (part,) for part in parts)
+    return tuple(chain.from_iterable(nested))
 
 
 SEVERAL = 3
@@ -161,24 +163,27 @@ def _entries(snapshot: Snapshot, positions: Iterable[int]) -> list[list[_Entry]]
             entries[outer].append(_Entry(offset, run, None, call, lines=_one_line(line)))
             call = outer
 
-    def place_of(position: int) -> tuple[Any, ...]:
-        """Return the instruction and the order of an operation, with None as the line of a derivative."""
-        line, *instruction = sites[position]
+    def sweep_of(position: int) -> tuple[Any, ...] | None:
+        """Return the instruction and the order of an operation of a reverse sweep, or None for another operation."""
         order = orders[position]
-        return (None if order else line, *instruction, order)
+        return (*sites[position][1:], order) if order else None
 
-    for (_, call, offset, run, order), group in groupby(positions, place_of):
-        place(call)
-        members = tuple(group)
-        lines = _one_line(sites[members[0]][0])
-        # Operations of one reverse sweep arrive together, because a sweep runs at one instruction.
-        if order:
-            block = Block("derivative", members, order=order, lines=lines)
-            entries[call].append(_Entry(offset, run, block, lines=lines))
+    records = snapshot.records
+    for sweep, members in groupby(positions, sweep_of):
+        if sweep is None:
+            for p in members:
+                line, call, offset, run = sites[p]
+                if call not in placed:
+                    place(call)
+                repeats: Repeats = "sum" if NUMBERED[records[p][0]].name == "add" else ""
+                entries[call].append(_Entry(offset, run, p, 0, repeats, _one_line(line)))
             continue
-        for p in members:
-            repeats: Repeats = "sum" if NUMBERED[snapshot.records[p][0]].name == "add" else ""
-            entries[call].append(_Entry(offset, run, p, 0, repeats, lines))
+        # Operations of one reverse sweep arrive together, because a sweep runs at one instruction.
+        call, offset, run, order = sweep
+        place(call)
+        block = Block("derivative", tuple(members), order=order)
+        block = replace(block, lines=_one_line(sites[block.positions[0]][0]))
+        entries[call].append(_Entry(offset, run, block, lines=block.lines))
     return entries
 
 
@@ -187,9 +192,19 @@ def _one_line(line: int | None) -> tuple[int, int] | None:
 
 
 def _block(kind: BlockKind, entries: Sequence[_Entry], name: str = "") -> Block:
-    lines = [entry.lines for entry in entries if entry.lines]
-    extent = (min(a for a, _ in lines), max(b for _, b in lines)) if lines else None
-    parts = tuple(x.part for x in entries if x.part is not None)
+    parts = tuple([entry.part for entry in entries if entry.part is not None])
+    return _block_of(kind, parts, {entry.lines for entry in entries}, name)
+
+
+def _block_of(
+    kind: BlockKind, parts: tuple[Part, ...], lines: set[tuple[int, int] | None], name: str = ""
+) -> Block:
+    """Return a block of parts that belong to some lines."""
+    known = lines - {None}
+    # The operations of a short loop are on one line.
+    extent = known.pop() if len(known) == 1 else None
+    if known:
+        extent = min(a for a, _ in known), max(b for _, b in known)
     layers = any(isinstance(x, Block) and (x.scope or x.holds_layers) for x in parts)
     return Block(kind, parts, name, lines=extent, holds_layers=layers)
 
@@ -214,10 +229,13 @@ def _folded(
     entries: Sequence[_Entry], loops: Sequence[Loop], code: CodeType | None, origins: Origins
 ) -> list[_Entry]:
     """Return the parts of a call or iteration, with a block for the parts of each loop."""
-    if not loops and not any(entry.repeats for entry in entries):
+    offsets = {entry.offset for entry in entries}
+    # An instruction that recorded one operation repeats nothing.
+    if not loops and (len(offsets) == len(entries) or not any(entry.repeats for entry in entries)):
         return list(entries)
     folded: list[_Entry] = []
-    for loop, group in groupby(entries, lambda entry: _outermost(entry.offset, loops)):
+    outermost = {offset: _outermost(offset, loops) for offset in offsets}
+    for loop, group in groupby(entries, lambda entry: outermost[entry.offset]):
         if loop is None:
             for _, same in groupby(group, lambda entry: entry.offset):
                 folded += _repeated(list(same))
@@ -254,7 +272,7 @@ def _skipped(
     for iteration in iterations:
         parts = (part for entry in iteration if (part := entry.part) is not None)
         part = next(parts, None)
-        position = next(part.positions(), None) if isinstance(part, Block) else part
+        position = next(iter(part.positions), None) if isinstance(part, Block) else part
         innermost = (
             None if position is None or position >= len(origins.turns) else origins.turns[position]
         )
@@ -270,13 +288,12 @@ def _skipped(
 
 def _loop(groups: Sequence[Sequence[_Entry]], skipped: Iterable[int] = repeat(0)) -> _Entry:
     """Put the iterations of a loop in one block."""
-    block = _block("loop", [entry for group in groups for entry in group])
     iterations = tuple(
         replace(_block("iteration", group), skipped=count)
         for group, count in zip(groups, skipped, strict=False)
     )
-    loop = replace(block, parts=iterations)
-    return groups[0][0]._replace(part=loop, call=0, lines=block.lines, layer="")
+    loop = _block_of("loop", iterations, {iteration.lines for iteration in iterations})
+    return groups[0][0]._replace(part=loop, call=0, lines=loop.lines, layer="")
 
 
 def _outermost(offset: int, loops: Sequence[Loop]) -> Loop | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -126,10 +127,26 @@ class Subject:
         """The operations of `snapshot`, oldest first."""
         return list(map(Record._make, self.snapshot.records))
 
+    def place(self, number: int) -> tuple[int, int] | None:
+        """The position of the record that made a value, and the number of the result; by the value's id."""
+        records = self.snapshot.records
+        # Ids rise along the tape, so the record that made a value is found in logarithmic time.
+        position = bisect_left(records, number, key=_last_id)
+        if position < len(records):
+            output_ids = outputs_of(records[position])
+            if number in output_ids:
+                return position, output_ids.index(number)
+        return None
+
     @cached_property
     def names(self) -> Mapping[int, str]:
         """The names of values by id; the values of a variable w that changed are w₁, w₂ and so on."""
         return self.split.names(self.known_names)
+
+    @cached_property
+    def stems(self) -> Mapping[int, str]:
+        """The names by id without the subscripts that count the values of a name, without empty names."""
+        return {i: without_subscript(name) for i, name in self.names.items() if name}
 
     @cached_property
     def roles(self) -> Mapping[int, Role]:
@@ -162,7 +179,10 @@ class Subject:
         tracked, records = self.snapshot.tracked, self.snapshot.records
         for position in self.positions:
             _, _, ids, _, _, output_ids = records[position]
-            for i in (*ids, *(output_ids if output_ids.__class__ is tuple else (output_ids,))):
+            for i in ids:
+                if i in tracked and not symbols.get(i):
+                    symbols[i] = next(numbered)
+            for i in output_ids if isinstance(output_ids, tuple) else (output_ids,):
                 if i in tracked and not symbols.get(i):
                     symbols[i] = next(numbered)
         return symbols
@@ -254,3 +274,7 @@ class Subject:
                 cache.clear()
             cache[key] = write()
         return cast(T, cache[key])
+
+
+def _last_id(record: Any) -> int:
+    return outputs_of(record)[-1]

@@ -25,8 +25,11 @@ def reads(snapshot: Snapshot, positions: Iterable[int]) -> Reads:
     """The values of watched variables that records read; every change of a variable makes a new array."""
     variables = snapshot.contents.variables
     values_by_id: dict[int, dict[int, Any]] = {id_of(variable): {} for variable in variables}
-    for position in positions:
-        _, values, ids, *_ = snapshot.records[position]
+    records = snapshot.records
+    for position in positions if variables else ():
+        _, values, ids, _, _, _ = records[position]
+        if values_by_id.keys().isdisjoint(ids):
+            continue
         for value, i in zip(values, ids, strict=True):
             if i in values_by_id:
                 # By identity: an assignment always binds a new array, and an equal value is still another version.

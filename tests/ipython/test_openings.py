@@ -54,7 +54,7 @@ def records(drawn: DrawnGraph) -> list[int]:
     found = []
     for item, step in zip(drawn.plan.items, drawn.graph.steps, strict=True):
         what = item.what
-        inside = [what] if isinstance(what, int) else list(what.positions())
+        inside = [what] if isinstance(what, int) else list(what.positions)
         key, kind = ("", "operation") if isinstance(what, int) else (what.key, what.kind)
         assert (key, kind, item.frame) == (step.fold, step.kind, step.frame)
         assert (0 if kind == "operation" else len(inside)) == step.elided

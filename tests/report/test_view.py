@@ -39,7 +39,7 @@ def _what(item: Item) -> str:
     what = item.what
     if isinstance(what, int):
         return str(what)
-    first, last = min(what.positions()), max(what.positions())
+    first, last = what.positions[0], what.positions[-1]
     return f"{what.kind} {what.first}: {first}-{last}"
 
 
@@ -117,7 +117,7 @@ def test_without_middle() -> None:
     found = plan(tree, FoldPolicy("none"), 20, openings=FoldOverrides(ends=2))
 
     assert ["0", "1", "elided 1: 2-17", "18", "19"] == shown(found)
-    assert 16 == len(list(_fold(found).positions()))
+    assert 16 == len(_fold(found).positions)
     assert plan(tree, FoldPolicy("none"), 20) == plan(
         tree, FoldPolicy("none"), 20, openings=FoldOverrides(ends=6)
     )

@@ -74,6 +74,11 @@ class Answers:
         """The reason why the recording was not kept, or '' if it was."""
         return NOT_KEPT if self.details is None else self.details.why_gone
 
+    @property
+    def operations(self) -> int:
+        """The number of operations in the recording, those of the report's derivatives included."""
+        return self._kept().operations
+
     def _kept(self) -> Details:
         if self.details is None:
             raise NotKeptError(NOT_KEPT)

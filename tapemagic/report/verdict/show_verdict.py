@@ -62,4 +62,4 @@ def headline(findings: Findings) -> str:
     recorded = f"{count:,} operation{'s' * (count != 1)}"
     variables = f"{watched} watched variable{'s' * (watched != 1)}"
     goal = f", differentiating {listed([*findings.targets])}" if findings.targets else ""
-    return printable(f"%%tape: {recorded}, {variables}{goal}")
+    return printable(f"{findings.maker}: {recorded}, {variables}{goal}")

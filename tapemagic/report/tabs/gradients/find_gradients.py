@@ -18,7 +18,7 @@ from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summary, summarise
 from tapemagic.report.tabs.gradients.jacobians import hessians, jacobians
 from tapemagic.report.tabs.gradients.matrices import ASKING, Matrix, PendingMatrix
-from tapemagic.report.tabs.gradients.numeric_check import Check, checks_of
+from tapemagic.report.tabs.gradients.numeric_check import MAX_WORK, Check, checks_of
 from tapemagic.report.tabs.gradients.own_gradients import OwnGradient, own_gradients
 
 
@@ -76,9 +76,9 @@ def gradient_rows(subject: Subject) -> tuple[Derivative, ...]:
     return _rows(subject, checks_of(subject) if subject.request.check else {})
 
 
-def checked_rows(subject: Subject, seconds: float) -> tuple[Derivative, ...]:
-    """Return the rows, with as many derivatives of first order compared as some seconds allow."""
-    return _rows(subject, checks_of(subject, seconds))
+def checked_rows(subject: Subject) -> tuple[Derivative, ...]:
+    """Return the rows, with as many derivatives of first order compared as `MAX_WORK` allows."""
+    return _rows(subject, checks_of(subject, MAX_WORK))
 
 
 def _rows(subject: Subject, checks: Mapping[Key, Check]) -> tuple[Derivative, ...]:

@@ -228,7 +228,7 @@ def _work(tape: Tape, target: Any) -> int:
     # Only operations that lead to the target are swept, once for each row of the Jacobian.
     needed, count = {id_of(target)}, 0
     for _, _, ids, _, output, output_id in reversed(tape.records):
-        several = output_id.__class__ is tuple
+        several = isinstance(output_id, tuple)
         if needed.isdisjoint(output_id if several else (output_id,)):
             continue
         needed.update(ids)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
-from time import monotonic
 from typing import Any, Literal
 
 import numpy as np
@@ -98,6 +97,8 @@ MAX_COMPARED = 50
 """The largest number of entries of a source that are compared."""
 WORK = 3e8
 """Maximum number of elements to compute; beyond, fewer entries are compared: roughly a second's work."""
+MAX_WORK = 5 * WORK
+"""The number of elements after which a saved page, or a report on request, begins no further check."""
 OVERHEAD = 3000
 """The number of elements that could be computed in the time that it takes to call a function."""
 COPIES = 12
@@ -129,49 +130,60 @@ ROUNDING = 5e-12
 NOISE = 1e-8
 """A finite difference smaller than this, relative to what it is compared with, is shown as zero."""
 
-OUT_OF_TIME = "checking the other gradients took too long; %%tape --check checks them all"
+OUT_OF_TIME = "checking the other gradients took too long; {} checks them all"
 UNCOMPUTED = "this cell uses Dask arrays: check the gradient on a sample in memory"
 LOST = "it is lost in the rounding error of the target, which is much larger"
 
 
-def checks_of(subject: Subject, seconds: float = inf) -> Mapping[Key, Check]:
+def checks_of(subject: Subject, max_work: float = inf) -> Mapping[Key, Check]:
     """The comparison of every gradient of first order that is not None, by target, source and order.
 
     It is the recorded operations that are repeated, with changed sources. So the check is one of the derivative of
-    the recording: branches and constants are those of the run. After `seconds`, no further check begins.
+    the recording: branches and constants are those of the run.
+
+    - `max_work`: The number of elements to compute after which no further check begins. It counts work, not seconds,
+      so that a page has the same contents on every machine.
     """
     gradients = subject.derivatives.gradients
     keys = [key for key in gradients if key[2] == 1 and gradients[key] is not None]
-    end = monotonic() + seconds
-    return {
-        key: _check(subject, key, WORK / len(keys))
-        if monotonic() < end
-        else Check("not checked", note=OUT_OF_TIME)
-        for key in keys
-    }
+    checks: dict[Key, Check] = {}
+    done = 0.0
+    for key in keys:
+        if done >= max_work:
+            option = "%%tape --check" if subject.context.program.in_cell else "check=True"
+            checks[key] = Check("not checked", note=OUT_OF_TIME.format(option))
+            continue
+        checks[key], work = _check(subject, key, WORK / len(keys))
+        done += work
+    return checks
 
 
-def _check(subject: Subject, key: Key, work: float) -> Check:
-    """Compare one gradient, in as many entries as an amount of work allows."""
+def _check(subject: Subject, key: Key, work: float) -> tuple[Check, float]:
+    """Compare one gradient, in as many entries as an amount of work allows; return also the amount that it took."""
     target, source = subject.targets[key[0]][1], subject.sources[key[1]][1]
     gradient, y = unwrap(subject.derivatives.gradients[key]), unwrap(target)
     if not all(map(has_numbers, (gradient, y, unwrap(source)))):
-        return Check("not checked", note=UNCOMPUTED)
+        return Check("not checked", note=UNCOMPUTED), 0.0
     if not gradient.size:
-        return Check("not checked", note="it has no entries")
+        return Check("not checked", note="it has no entries"), 0.0
     if not all(np.all(np.isfinite(x)) for x in (gradient, y, unwrap(source))):
-        return Check("not checked", note="some numbers are nan or infinite")
+        return Check("not checked", note="some numbers are nan or infinite"), 0.0
+    # Finding the operations takes as long as repeating them once.
+    found = OVERHEAD * float(len(subject.whole.records))
     with silence(), np.errstate(all="ignore"):
         try:
             replay = replay_of(subject.whole, id_of(target), id_of(source), unwrap(source))
         except ReplayError as error:
-            return Check("not checked", note=str(error))
+            return Check("not checked", note=str(error)), found
         except NotComputedError:
-            return Check("not checked", note=UNCOMPUTED)
+            return Check("not checked", note=UNCOMPUTED), found
         weights = flat([np.ones_like(double(y))])
         at = _Recorded(lambda x: replay(unwrap(x)), [replay.point], [double(y)], weights, gradient)
         tolerance = TOLERANCES.get(str(gradient.dtype), TOLERANCE)
-        return _Comparison(at, replay, tolerance).result(_chosen(replay, work))
+        cost = _cost(replay)
+        chosen = _chosen(replay, work, cost)
+        check = _Comparison(at, replay, tolerance).result(chosen)
+        return check, found + len(CENTRAL) * len(chosen) * cost
 
 
 @dataclass(frozen=True)
@@ -186,12 +198,16 @@ class _Recorded(WeightedSum):
         return flat([self.tape_gradient])
 
 
-def _chosen(replay: Replay, work: float) -> list[int]:
-    """Entries of the source, spread evenly: all, or as many as an amount of work allows."""
-    size = replay.point.size
+def _cost(replay: Replay) -> float:
+    """The number of elements that could be computed while the operations are repeated once."""
     operations = replay.operations
     elements = sum(y.size for record in operations for y in several(record.output))
-    cost = elements + OVERHEAD * len(operations) + COPIES * size
+    return float(elements + OVERHEAD * len(operations) + COPIES * replay.point.size)
+
+
+def _chosen(replay: Replay, work: float, cost: float) -> list[int]:
+    """Entries of the source, spread evenly: all, or as many as an amount of work allows."""
+    size = replay.point.size
     count = int(min(max(work / (len(CENTRAL) * cost), 1), MAX_COMPARED, size))
     # Evenly spread, not random: a cell that runs again must give the same report, as nbval checks.
     return sorted(set(np.linspace(0, size - 1, count).round().astype(int).tolist()))

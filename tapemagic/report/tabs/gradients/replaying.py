@@ -7,13 +7,15 @@ recording.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.recording import Record, is_id, silence
+from tapemagic.engine.recording import Absent, Record, is_id
 from tapemagic.engine.registry import no_derivative
 from tapemagic.explain.snapshot import Snapshot
 
@@ -32,10 +34,26 @@ class Step:
     """An operation to repeat.
 
     - `moving`: For each input, whether a gradient passes it to the source.
+    - `function`: The operation, with the parameters for double precision.
+    - `is_number`: Whether its only result is a number in double precision.
     """
 
     record: Record
     moving: tuple[bool, ...]
+    function: Callable[..., Any]
+    is_number: bool
+
+    def results(self, values: Sequence[Any]) -> tuple[Any, ...]:
+        """The results for other inputs, in double precision and of the shapes that were recorded."""
+        y = self.function(*values)
+        # Most operations of a long loop compute with numbers, for which the general way takes ten times as long.
+        if self.is_number and y.__class__ is np.float64:
+            return (y,)
+        shapes = map(np.shape, several(self.record.output))
+        return tuple(
+            double(np.asarray(part).reshape(shape)[()])
+            for part, shape in zip(several(y), shapes, strict=True)
+        )
 
 
 @dataclass(frozen=True)
@@ -74,7 +92,7 @@ class Replay:
         """The target for a value of the source."""
         # A variable that was assigned has other values at later reads: they move by the same amount.
         change = np.asarray(value) - self.point
-        results = {self.source: self.point + change}
+        source, results = self.source, {self.source: self.point + change}
         for step in self.steps:
             if isinstance(step, Renaming):
                 results.update((new, results[old]) for new, old in step.pairs)
@@ -82,10 +100,10 @@ class Replay:
             record = step.record
             inputs = zip(record.values, record.ids, step.moving, strict=True)
             values = [
-                x if not moving else double(x) + change if i == self.source else results[i]
+                double(x) if not moving else double(x) + change if i == source else results[i]
                 for x, i, moving in inputs
             ]
-            results.update(zip(several(record.output_id), repeated(record, values), strict=True))
+            results.update(zip(several(record.output_id), step.results(values), strict=True))
         return results[self.target]
 
 
@@ -96,36 +114,41 @@ def replay_of(snapshot: Snapshot, target: int, source: int, point: Any) -> Repla
     """
     steps: list[Step | Renaming] = []
     moved, own = {source}, ""
-    for step in _towards(snapshot, target):
-        if isinstance(step, Renaming):
-            own = step.name
-            pairs = tuple((new, old) for new, old in step.pairs if old in moved)
+    for part in _towards(snapshot, target):
+        if isinstance(part, Renaming):
+            own = part.name
+            pairs = tuple((new, old) for new, old in part.pairs if old in moved)
             if pairs:
-                steps.append(Renaming(step.name, pairs))
+                steps.append(Renaming(part.name, pairs))
                 moved.update(new for new, _ in pairs)
             continue
-        inputs = zip(step.record.ids, step.moving, strict=True)
-        moving = tuple(passes and i in moved for i, passes in inputs)
+        record, passing = part
+        moving = tuple(passes and i in moved for i, passes in zip(record.ids, passing, strict=True))
         if not any(moving):
             continue
-        if _call(step.record) is not None:
-            name = step.record.name
+        if _call(record) is not None:
             raise ReplayError(
-                f"{name} has a custom gradient, and its operations are not on the tape"
+                f"{record.name} has a custom gradient, and its operations are not on the tape"
             )
-        _require_same(step.record)
-        steps.append(Step(step.record, moving))
-        moved.update(several(step.record.output_id))
+        if any(isinstance(x, Absent) for x in (*record.values, *several(record.output))):
+            raise ReplayError(f"the tape did not keep all inputs and results of {record.name}")
+        step = _step(record, moving)
+        _require_same(step)
+        steps.append(step)
+        moved.update(several(record.output_id))
     if target not in moved:
         raise ReplayError(f"{own} has a custom gradient, and its operations have no derivative")
     return Replay(source, target, double(point), steps)
 
 
-def _towards(snapshot: Snapshot, target: int) -> Iterator[Step | Renaming]:
-    """The operations on which a target depends, oldest first, with the inputs that gradients pass."""
-    needed: set[int] = {target}
-    steps: list[Step | Renaming] = []
+def _towards(
+    snapshot: Snapshot, target: int
+) -> Iterator[tuple[Record, tuple[bool, ...]] | Renaming]:
+    """The operations on which a target depends, oldest first, and to which of their inputs gradients pass."""
+    needed, tracked = {target}, snapshot.tracked
+    steps: list[tuple[Record, tuple[bool, ...]] | Renaming] = []
     made_by: dict[int, list[int]] = {}
+    passing: dict[tuple[int, int], tuple[bool, ...]] = {}
     # Backwards, so that operations that don't lead to the target are skipped.
     for raw in reversed(snapshot.records):
         output_ids = several(raw[-1])
@@ -141,25 +164,37 @@ def _towards(snapshot: Snapshot, target: int) -> Iterator[Step | Renaming]:
             steps.append(Renaming(record.name, pairs))
             needed.update(old for _, old in pairs)
             continue
-        step = Step(record, _passes(snapshot, record))
-        steps.append(step)
-        needed.update(i for i, passes in zip(record.ids, step.moving, strict=True) if passes)
+        kind = record.number, len(record.ids)
+        if kind not in passing:
+            passing[kind] = _passing(record)
+        first_output = output_ids[0]
+        moving = tuple(
+            passes and is_id(i) and i in tracked and tracked[i] <= first_output
+            for i, passes in zip(record.ids, passing[kind], strict=True)
+        )
+        steps.append((record, moving))
+        needed.update(compress(record.ids, moving))
     return reversed(steps)
 
 
-def _passes(snapshot: Snapshot, record: Record) -> tuple[bool, ...]:
-    """Return, for each input of an operation, True if the tape passes a gradient to this input."""
-    operation, first_output = record.operation, several(record.output_id)[0]
-    count = len(record.ids)
+def _step(record: Record, moving: tuple[bool, ...]) -> Step:
+    """An operation to repeat, in double precision."""
+    # A record does not keep the parameters on which no derivative depends, such as `keepdims`, so results are
+    # reshaped; a `dtype` would lose precision.
+    params = dict(record.params or {})
+    if params.get("dtype") is not None or record.name == "astype":
+        params["dtype"] = DOUBLE[record.output.dtype.kind]
+    function = record.operation.function
+    repeat = partial(function, **params) if params else function
+    return Step(record, moving, repeat, record.output.__class__ is np.float64)
+
+
+def _passing(record: Record) -> tuple[bool, ...]:
+    """Return, for each input of an operation, True if it has a derivative with respect to this input."""
+    operation, count = record.operation, len(record.ids)
     # An operation may have more inputs than rules: it passes no gradient to the others.
     rules = (operation.rules or (operation.joint_rule,) * count) + (None,) * count
-    return tuple(
-        is_id(i)
-        and snapshot.tracks(i)
-        and snapshot.tracked[i] <= first_output
-        and rule not in (None, no_derivative)
-        for i, rule in zip(record.ids, rules, strict=False)
-    )
+    return tuple(rule not in (None, no_derivative) for rule in rules[:count])
 
 
 def _call(record: Record) -> Any:
@@ -190,16 +225,20 @@ def _computed_inside(record: Record, made_by: dict[int, list[int]]) -> tuple[tup
     return tuple(pairs)
 
 
-def _require_same(record: Record) -> None:
+def _require_same(step: Step) -> None:
     """Raise an error unless an operation gives the recorded results again."""
+    record = step.record
     try:
-        results = repeated(record, record.values)
+        results = step.results(list(map(double, record.values)))
     except TypeError:
         raise ReplayError(f"the tape doesn't store all parameters of {record.name}") from None
     except Exception as error:  # noqa: BLE001 -- an operation may be any function
         problem = f"{type(error).__name__}: {error}"
         raise ReplayError(f"repeating {record.name} failed with {problem}") from None
     for y, old in zip(results, several(record.output), strict=True):
+        # The comparison with tolerances takes ten times as long, and double precision rarely needs it.
+        if (y == old).all():
+            continue
         rtol = SAME.get(str(old.dtype), SAME_DOUBLE)
         largest = np.max(np.abs(old), initial=0.0, where=np.isfinite(old))
         # Also relative to the largest entry: entries near zero carry its rounding error.
@@ -214,20 +253,7 @@ def several(value: Any) -> tuple[Any, ...]:
 
 def double(x: Any) -> Any:
     """Convert a real or complex value to double precision; return other values unchanged."""
+    if x.__class__ is np.float64:
+        return x
     kind = DOUBLE.get(getattr(getattr(x, "dtype", None), "kind", ""))
     return x if kind is None or x.dtype == kind else x.astype(kind)
-
-
-def repeated(record: Record, values: Sequence[Any]) -> tuple[Any, ...]:
-    """The results of an operation for other inputs, in double precision and of the shapes that were recorded.
-
-    A record does not keep the parameters on which no derivative depends, such as `keepdims`; a `dtype` would lose
-    precision.
-    """
-    params = dict(record.params or {})
-    if params.get("dtype") is not None or record.name == "astype":
-        params["dtype"] = DOUBLE[record.output.dtype.kind]
-    with silence(), np.errstate(all="ignore"):
-        results = several(record.operation.function(*map(double, values), **params))
-    shapes = map(np.shape, several(record.output))
-    return tuple(np.asarray(y).reshape(shape)[()] for y, shape in zip(results, shapes, strict=True))

@@ -176,7 +176,7 @@ def inner_variables(subject: Subject, planned: Plan) -> set[int]:
     def read(position: int) -> set[int]:
         return {variable_of.get(i, i) for i in records[position].ids if roles.get(i) == "variable"}
 
-    inner: set[int] = set().union(*(read(p) for block in layers for p in block.positions()))
+    inner: set[int] = set().union(*(read(p) for block in layers for p in block.positions))
     for _, what in planned.items:
         if isinstance(what, int):
             # A variable that an operation outside of layers reads has a box, and the layer an arrow from it.
@@ -259,8 +259,8 @@ def developments(subject: Subject, fold: Fold) -> list[Development]:
     return [candidates[k] for k in sorted(kept)]
 
 
-def _positions(part: Part) -> list[int]:
-    return [part] if isinstance(part, int) else list(part.positions())
+def _positions(part: Part) -> Sequence[int]:
+    return (part,) if isinstance(part, int) else part.positions
 
 
 def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Development]:
@@ -275,9 +275,7 @@ def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Deve
         # A name that is assigned twice in an iteration carries its last value to the next.
         if name and ends[name] != slot:
             continue
-        found_rows = [_row(subject, positions, last, slot) for positions in iterations]
-        rows = [row for row in found_rows if row is not None]
-        if len(rows) == len(iterations):
+        if rows := _rows(subject, iterations, slot):
             ids = [row.output_ids[0] for row in rows]
             developed.append(Development(name, [row.output for row in rows], ids))
     goals = {name for name, _ in subject.targets}
@@ -286,17 +284,21 @@ def _results(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Deve
 
 def _used(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[int]:
     """The places, within an iteration with as many operations as the last, of results that are used later."""
-    records = subject.records
+    records, raw, count = subject.records, subject.snapshot.records, len(iterations[-1])
     slots: dict[int, tuple[int, int]] = {}
     for k, positions in enumerate(iterations):
-        for slot, p in enumerate(positions):
-            number = records[p].output_id
-            if isinstance(number, int) and len(positions) == len(iterations[-1]):
-                slots[number] = (k, slot)
-    used = set()
+        if len(positions) == count:
+            for slot, p in enumerate(positions):
+                number = raw[p][-1]
+                if isinstance(number, int):
+                    slots[number] = (k, slot)
+    used: set[int] = set()
     for k, positions in enumerate(iterations):
         for p in positions:
-            used |= {slots[i][1] for i in records[p].ids if i in slots and slots[i][0] != k}
+            for i in raw[p][2]:
+                made = slots.get(i)
+                if made is not None and made[0] != k:
+                    used.add(made[1])
     for slot, p in enumerate(iterations[-1]):
         result_id = records[p].output_id
         if result_id in subject.roles or (
@@ -308,31 +310,37 @@ def _used(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[int]:
 
 def _stem(subject: Subject, record: Record) -> str:
     """Return the name of a result without its subscript, or '' if it has no name."""
-    return without_subscript(subject.names.get(record.output_id, ""))  # type: ignore[arg-type]
+    return subject.stems.get(record.output_id, "")  # type: ignore[arg-type]
 
 
-def _row(
-    subject: Subject, positions: Sequence[int], last: Sequence[int], slot: int
-) -> Record | None:
-    """The operation of an iteration that does what one of the last iteration does, or None if it is unclear.
+def _rows(subject: Subject, iterations: Sequence[Sequence[int]], slot: int) -> list[Record]:
+    """The operation of each iteration that does what one of the last iteration does; none if one is unclear.
 
     It is in the same place, if the iterations have equally many operations, or else it has a result of the same name.
     """
-    records, model = subject.records, subject.records[last[slot]]
+    records, last = subject.records, iterations[-1]
+    model = records[last[slot]]
     name = _stem(subject, model)
-    if len(positions) == len(last):
-        same = records[positions[slot]]
-        if same.number == model.number and _stem(subject, same) == name:
-            return same
-    newest_first = (records[p] for p in reversed(positions))
-    return next(
-        (record for record in newest_first if name and _stem(subject, record) == name), None
-    )
+    rows: list[Record] = []
+    for positions in iterations:
+        if len(positions) == len(last):
+            same = records[positions[slot]]
+            if same.number == model.number and _stem(subject, same) == name:
+                rows.append(same)
+                continue
+        newest_first = (records[p] for p in reversed(positions) if name)
+        found = next((record for record in newest_first if _stem(subject, record) == name), None)
+        if found is None:
+            return []
+        rows.append(found)
+    return rows
 
 
 def _variables(subject: Subject, iterations: Sequence[Sequence[int]]) -> list[Development]:
     """The variables that changed from iteration to iteration."""
     versions = subject.split.versions
+    if not versions:
+        return []
     variable_of = {new: i for i, numbers in versions.items() for new in numbers}
     points: dict[int, dict[int, tuple[Any, int]]] = {}
     for k, positions in enumerate(iterations):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -137,23 +136,11 @@ class KeyMaker:
         # Reversed, so that the first number of a value that is both a source and a target counts.
         return {id_of(x) if has_id(x) else -id(x): k for k, x in reversed(list(enumerate(both)))}
 
-    def place(self, number: int) -> tuple[int, int] | None:
-        """The position of the record that made a value, and the number of the result; by the value's id."""
-        records = self._subject.snapshot.records
-        # Ids rise along the tape, so the record that made a value is found in logarithmic time.
-        position = bisect_left(records, number, key=_last_id)
-        if position < len(records):
-            output_ids = records[position][-1]
-            ids = output_ids if output_ids.__class__ is tuple else (output_ids,)
-            if number in ids:
-                return position, ids.index(number)
-        return None
-
     def of(self, number: int) -> str:
         """Return the key of a value on the tape, or of a source or target, by its id."""
         if number in self._watched:
             return f"w{self._watched[number]}"
-        if place := self.place(number):
+        if place := self._subject.place(number):
             return f"{place[0]}.{place[1]}"
         return f"a{self._unconnected[number]}" if number in self._unconnected else ""
 
@@ -177,11 +164,6 @@ class KeyMaker:
                 if id(value) in arrays:
                     keys[arrays.pop(id(value))] = f"c{position}.{slot}"
         return keys
-
-
-def _last_id(record: Any) -> int:
-    output_ids = record[-1]
-    return int(output_ids[-1] if output_ids.__class__ is tuple else output_ids)
 
 
 def keyed_values(subject: Subject, drawn: DrawnGraph, keys: KeyMaker) -> list[Keyed]:

@@ -193,7 +193,7 @@ class GraphBuilder:
 
     def add_fold(self, fold: Fold, frame: int | None) -> None:
         """Add one node for several operations."""
-        positions = list(fold.positions())
+        positions = fold.positions
         read_values, read, inside = self.reads_of(positions)
         index = len(self.steps)
         lines = fold.lines or self.lines_of(positions)
@@ -250,19 +250,26 @@ class GraphBuilder:
         read_values: dict[int, Any] = {}
         read: dict[int, int] = {}
         inside: set[int] = set()
+        records, tracked, version_of = self.snapshot.records, self.snapshot.tracked, self.version_of
         for position in positions:
-            record = self.subject.records[position]
-            for value, i in zip(record.values, record.ids, strict=True):
+            _, values, ids, _, _, output_id = records[position]
+            for value, i in zip(values, ids, strict=True):
+                # Most inputs are results of operations inside, or constants.
+                if i in inside or i not in tracked:
+                    continue
                 variable = i
-                if i in self.version_of:
-                    variable, version = self.version_of[i]
+                if i in version_of:
+                    variable, version = version_of[i]
                     is_first = variable not in read
                     read[variable] = max(version, read.get(variable, 0))
                     if not is_first:
                         continue
-                if i not in inside and self.snapshot.tracks(i) and variable not in self.inner:
-                    read_values.setdefault(i, value)
-            inside.update(record.output_ids)
+                if i not in read_values and variable not in self.inner:
+                    read_values[i] = value
+            if isinstance(output_id, tuple):
+                inside.update(output_id)
+            else:
+                inside.add(output_id)
         return read_values, read, inside
 
     def inputs_of(self, fold: Fold, read_values: Mapping[int, Any]) -> list[tuple[int, Any]]:
@@ -303,7 +310,7 @@ class GraphBuilder:
         if fold.kind in ("call", "layer", "statement"):
             return fold.name
         if fold.kind == "derivative":
-            return self.derivative_label(fold.order, next(fold.positions()))
+            return self.derivative_label(fold.order, fold.positions[0])
         return f"{count:,} more operations"
 
     def add(self, step: Step, output_count: int = 0) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import groupby, islice
+from itertools import groupby
 from math import inf
 from typing import Literal, NamedTuple, TypeAlias
 
 from tapemagic.engine.scopes import Scope
 from tapemagic.explain.program_text import Statement
-from tapemagic.report.folding import Block, Part
+from tapemagic.report.folding import Block, Part, positions_of
 
 FrameKind = Literal[
     "computation", "derivative", "call", "layer", "iteration", "statement", "elided"
@@ -136,9 +136,10 @@ class Fold(NamedTuple):
     key: str = ""
     scope: Scope | None = None
 
-    def positions(self) -> Iterator[int]:
+    @property
+    def positions(self) -> tuple[int, ...]:
         """The positions of its operations, in the order of the tape."""
-        return Block("cell", tuple(self.parts)).positions()
+        return positions_of(self.parts)
 
 
 class Item(NamedTuple):
@@ -295,7 +296,7 @@ class _Planner:
 
     def add_derivative(self, block: Block, frame: int | None, key: str) -> None:
         if self.is_open(block, key):
-            first = next(block.positions())
+            first = block.positions[0]
             inside = self.open(
                 Frame(
                     "derivative", frame, order=block.order, lines=block.lines, first=first, key=key
@@ -411,7 +412,7 @@ class _Planner:
         self.add(parts[:ends], frame, depth, within)
         fold = Fold("elided", [part for _, part in middle], key=f"{key}~")
         if self.requested(fold.key):
-            count = sum(1 for _ in fold.positions())
+            count = len(fold.positions)
             inside = self.open(Frame("elided", frame, total=count, key=fold.key))
             fits = len(middle) <= self.openings.inside
             inner = len(middle) if fits else self.openings.ends_inside
@@ -429,8 +430,7 @@ def _kept(numbers: Sequence[int], number: int) -> int:
 def _is_short(loop: Block) -> bool:
     if loop.total > FEW_ITERATIONS:
         return False
-    # islice stops counting early: a loop may have millions of operations.
-    return sum(1 for _ in islice(loop.positions(), FEW_OPERATIONS + 1)) <= FEW_OPERATIONS
+    return len(loop.positions) <= FEW_OPERATIONS
 
 
 def plan(
@@ -479,7 +479,7 @@ def plan(
 
 def _is_own(part: Part, operations: int) -> bool:
     """Return True if a part belongs to a derivative that the report took itself."""
-    first = part if isinstance(part, int) else next(part.positions(), 0)
+    first = part if isinstance(part, int) else next(iter(part.positions), 0)
     return first >= operations
 
 

@@ -190,22 +190,24 @@ class _LineValues:
         """The operations of each line whose result is that of the line."""
         sites, orders = self.subject.snapshot.origins.sites, self.subject.snapshot.origins.orders
         runs: dict[tuple[int, int], _Results] = {}
-        before: dict[tuple[int, int], tuple[int, int]] = {}
+        before: dict[tuple[int, int], Any] = {}
         last: dict[int, tuple[int, int]] = {}
+        numbers, operations = self.numbers, self.subject.operations
         for position in self.subject.positions:
-            line, call, offset, run = sites[position]
-            if line is None or line not in self.numbers:
-                continue
-            if orders[position] or position >= self.subject.operations:
+            site = sites[position]
+            line, _, offset, _ = site
+            if line is None or line not in numbers or orders[position] or position >= operations:
                 continue
             key = last[line] = (line, offset)
-            results = runs.setdefault(key, _Results(position, position, 0))
+            results = runs.get(key)
+            if results is None:
+                results = runs[key] = _Results(position, position, 0)
             # An instruction that makes several operations in one run, such as sum(), ran once.
-            results.runs += before.get(key) != (call, run)
+            results.runs += before.get(key) != site
             if results.runs == 1:
                 results.first = position
             results.last = position
-            before[key] = (call, run)
+            before[key] = site
         omitted = self.subject.snapshot.origins.omitted_runs
         for key, results in runs.items():
             results.runs += omitted.get(key, 0)
@@ -230,8 +232,11 @@ class _LineValues:
         for _, values, ids, _, output, output_ids in subject.whole.records[: subject.operations]:
             if not shown_ids.isdisjoint(ids):
                 values_by_id.update(zip(ids, values, strict=True))
-            if not shown_ids.isdisjoint(several(output_ids)):
-                values_by_id.update(zip(several(output_ids), several(output), strict=True))
+            if output_ids.__class__ is not tuple:
+                if output_ids in shown_ids:
+                    values_by_id[output_ids] = output
+            elif not shown_ids.isdisjoint(output_ids):
+                values_by_id.update(zip(output_ids, output, strict=True))
         for _, value in [*subject.context.named, *subject.sources, *subject.targets]:
             if isinstance(value, Traced):
                 values_by_id[id_of(value)] = unwrap(value)

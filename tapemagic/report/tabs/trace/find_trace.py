@@ -16,12 +16,11 @@ from tapemagic.explain.formatting import (
     derivative_symbol,
     format_entries,
     format_lines,
-    without_subscript,
 )
 from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.explain.nonfinite import is_finite
 from tapemagic.report.drawn_records import first_and_last
-from tapemagic.report.folding import Block, Part
+from tapemagic.report.folding import Block, Part, positions_of
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summary
 from tapemagic.report.tabs.graph.boxes import layer_call
@@ -67,16 +66,7 @@ class Line:
     @cached_property
     def positions(self) -> tuple[int, ...]:
         """The positions of its operation, or of the operations that are folded into this row."""
-        return tuple(positions_of(self.hidden)) if self.position is None else (self.position,)
-
-
-def positions_of(parts: Sequence[Part]) -> Iterator[int]:
-    """Yield the positions of all operations in parts of a recording."""
-    for part in parts:
-        if isinstance(part, Block):
-            yield from part.positions()
-        else:
-            yield part
+        return positions_of(self.hidden) if self.position is None else (self.position,)
 
 
 def laid_out(block: Block, room: int, open_derivatives: bool) -> list[Line]:
@@ -184,7 +174,7 @@ class _Layout:
 
 def counted(parts: Sequence[Part]) -> str:
     """Return the number of operations in parts, as text."""
-    count = sum(1 for _ in positions_of(parts))
+    count = len(positions_of(parts))
     return f"{count:,} operation{'s' * (count != 1)}"
 
 
@@ -295,9 +285,9 @@ class Table:
         for line in self._lines:
             candidates = boxes if line.position is None else leaves
             for position in line.positions if candidates else ():
-                record = records[position]
-                if not candidates.isdisjoint(record.ids):
-                    for value, i in zip(record.values, record.ids, strict=True):
+                _, values, ids, _, _, _ = records[position]
+                if not candidates.isdisjoint(ids):
+                    for value, i in zip(values, ids, strict=True):
                         if i in candidates:
                             read.setdefault(i, value)
         watched: dict[int, Any] = {}
@@ -418,15 +408,9 @@ class Table:
         if len(blocks) < 2 or len(blocks) != len(parts):
             return ""
         records = self._subject.records
-        goals = {name for name, _ in self._subject.targets}
-        results = [[records[position] for position in block.positions()] for block in blocks]
-        targets = [[x for x in iteration if self._stem(x) in goals] for iteration in results]
-        last = [iteration[-1] for iteration in (targets if all(targets) else results)]
+        last = self._last_targets(blocks) or [records[block.positions[-1]] for block in blocks]
         outputs = [record.output for record in last]
-        if len({record[0] for record in last}) > 1 or any(
-            isinstance(y, tuple) or not has_numbers(y) or np.shape(y) or y.dtype.kind != "f"
-            for y in outputs
-        ):
+        if len({record.number for record in last}) > 1 or not all(map(_is_real_number, outputs)):
             return ""
         names = set(map(self._stem, last))
         name = names.pop() if len(names) == 1 else ""
@@ -438,9 +422,25 @@ class Table:
         adjoints = self._adjoint_range(last, name)
         return f"{name or 'the last result of each'} {_range_of(outputs)}{kept}{adjoints}"
 
+    def _last_targets(self, iterations: Sequence[Block]) -> list[Record]:
+        """Return the last result of each iteration that has the name of a target; no results if one has none."""
+        goals = {name for name, _ in self._subject.targets}
+        last: list[Record] = []
+        for block in iterations:
+            for position in reversed(block.positions):
+                record = self._subject.records[position]
+                if self._stem(record) in goals:
+                    last.append(record)
+                    break
+            else:
+                return []
+        return last
+
     def _stem(self, record: Record) -> str:
         """Return the name of a result without the subscript that counts its values."""
-        return without_subscript(self._subject.names.get(several(record.output_id)[0], ""))
+        output_id = record.output_id
+        first = output_id[0] if isinstance(output_id, tuple) else output_id
+        return self._subject.stems.get(first, "")
 
     def _adjoint_range(self, results: Sequence[Record], name: str) -> str:
         adjoints = [self._subject.adjoints.get(several(record.output_id)[0]) for record in results]
@@ -448,6 +448,15 @@ class Table:
             return ""
         symbol = bar(symbol_of(name)).text if name else "its adjoint"
         return f"; {symbol} {_range_of(adjoints)}"
+
+
+def _is_real_number(y: Any) -> bool:
+    """Return True if a result is a real number that is known."""
+    if y.__class__ is np.float64:
+        return True
+    return bool(
+        not isinstance(y, tuple) and has_numbers(y) and not np.shape(y) and y.dtype.kind == "f"
+    )
 
 
 def _range_of(values: Sequence[Any]) -> str:
@@ -527,7 +536,7 @@ def part_of(subject: Subject, order: int, table: Table, operations: int) -> Trac
 
 def _first_position(part: Part) -> int:
     """Return the position of the first operation of a part."""
-    return next(part.positions()) if isinstance(part, Block) else part
+    return part.positions[0] if isinstance(part, Block) else part
 
 
 def goal_of(subject: Subject, order: int) -> str:
@@ -628,7 +637,7 @@ class _DrawnLines:
             path = self.path(frame, order)
             if isinstance(what, int) or what.kind == "statement":
                 # The table has room for the operations of a statement that is one box of the picture.
-                for position in [what] if isinstance(what, int) else what.positions():
+                for position in [what] if isinstance(what, int) else what.positions:
                     self.add(order, self.placed(Line((), position), path, step))
             else:
                 line = Line(
@@ -646,8 +655,7 @@ class _DrawnLines:
 
     def order_of(self, part: Part) -> int:
         """Return the order of the derivative of the report to which a part belongs; 0 means the cell."""
-        first = next(part.positions()) if isinstance(part, Block) else part
-        return self.subject.derivatives.level(first)
+        return self.subject.derivatives.level(_first_position(part))
 
     def placed(self, line: Line, path: tuple[str, ...], step: int) -> Line:
         """Place a row below headings, with its operation in the graph and its lines of the cell."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,7 +24,7 @@ from tapemagic.explain.formatting import (
 )
 from tapemagic.explain.lazy_values import is_pending
 from tapemagic.report.derivatives import name_of_sum
-from tapemagic.report.folding import Block, Part
+from tapemagic.report.folding import Block, Part, positions_of
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summary
 from tapemagic.report.tabs.graph.boxes import Development, size_of
@@ -37,7 +38,6 @@ from tapemagic.report.tabs.trace.find_trace import (
     Trace,
     TraceRow,
     ordinal,
-    positions_of,
     trace_as_drawn,
 )
 from tapemagic.report.tabs.trace.formulas import repeats
@@ -321,7 +321,7 @@ class LoopIterations:
             f"{which} of {fold.total:,}",
             first,
             last,
-            list(positions_of(parts)),
+            positions_of(parts),
             _lines_of_parts(parts) or fold.lines,
         )
 
@@ -428,10 +428,16 @@ class StepContext:
             if line.step is not None
         ]
 
-    def boxes(self, positions: Iterable[int]) -> list[int]:
+    def boxes(self, positions: Sequence[int]) -> list[int]:
         """Return the ids of the results of operations that have boxes."""
-        records, index = self.subject.records, self.drawn.values
-        return [i for p in positions for i in records[p].output_ids if i in index]
+        # Few operations have boxes, and a fold may contain very many operations.
+        return [i for p, _, i in self._boxed if _contains(positions, p)]
+
+    @cached_property
+    def _boxed(self) -> list[tuple[int, int, int]]:
+        """The position, number and id of each result that has a box, in the order of the tape."""
+        places = ((self.subject.place(i), i) for i in self.drawn.values)
+        return sorted((*place, i) for place, i in places if place is not None)
 
     def name(self, value: Value) -> str:
         """Return the symbol of a value of the graph."""
@@ -469,6 +475,12 @@ class StepContext:
             step: LoopIterations(self.subject, fold, self.drawn.developments[step], max_steps)
             for step, fold in loops.items()
         }
+
+
+def _contains(positions: Sequence[int], position: int) -> bool:
+    """Return True if a position is one of some positions, which rise."""
+    k = bisect_left(positions, position)
+    return k < len(positions) and positions[k] == position
 
 
 class ForwardSteps:
@@ -776,6 +788,8 @@ class ReverseSteps:
     def _seeds(self, part: int, place: StepRow, positions: Sequence[int]) -> Iterator[TraceStep]:
         """Yield the steps for the seeds of targets that operations compute, or are the last to read."""
         records = self._walk.subject.records
+        if all(i in self._seeded for i in self._starts if i in self._index):
+            return
         for position in reversed(positions):
             _, _, ids, *_, results = records[position]
             for i in (*ids, *(results if isinstance(results, tuple) else (results,))):

@@ -140,7 +140,7 @@ def _with_numbers(step: GradientStep) -> GradientStep:
         return step
     value, gradients = with_numbers(step.value), [with_numbers(g) for g in step.gradients]
     if isinstance(value, np.ndarray | np.generic) and not is_lazy(value):
-        value = np.sum(value).item()
+        value = _sum_of(value)
     if any(map(is_lazy, gradients)):
         return step._replace(value=value, gradients=())
     sizes = (g if g is None or isinstance(g, float) else size_of(g) for g in gradients)
@@ -193,17 +193,22 @@ def _losses(subject: Subject) -> list[GradientStep]:
     if last is None or not variables:
         return []
     # The same instruction of the same code computes the loss in each step.
-    places = [(calls[site[1]].code, site[2]) for site in sites[: subject.operations]]
-    if places[last][0] is None:
+    _, call, offset, _ = sites[last]
+    code = calls[call].code
+    if code is None:
         return []
     latest: dict[int, Any] = {}
     versions: dict[int, tuple[int, Any]] = {}
     steps = []
     for p, (_, values, ids, _, output, output_id) in enumerate(records):
-        latest.update((i, value) for i, value in zip(ids, values, strict=True) if i in variables)
+        if not variables.keys().isdisjoint(ids):
+            latest.update(
+                (i, value) for i, value in zip(ids, values, strict=True) if i in variables
+            )
         if not latest or isinstance(output_id, tuple):
             continue
-        if places[p] == places[last] and snapshot.order_of(output_id) == 0:
+        line, call, at, _ = sites[p]
+        if at == offset and calls[call].code is code and snapshot.order_of(output_id) == 0:
             for i, value in latest.items():
                 version, before = versions.get(i, (0, value))
                 # By value, too: assigning an equal array doesn't change the Variable.
@@ -212,18 +217,24 @@ def _losses(subject: Subject) -> list[GradientStep]:
             steps.append(
                 GradientStep(
                     (output_id,),
-                    output if is_lazy(output) else np.sum(output).item(),
+                    output if is_lazy(output) else _sum_of(output),
                     output.size != 1,
-                    sites[p][0],
+                    line,
                     output_id,
-                    tuple(variables[i] for i in latest),
-                    tuple(map(number_of, latest.values())),
-                    tuple(versions[i][0] for i in latest),
+                    tuple([variables[i] for i in latest]),
+                    tuple([number_of(value) for value in latest.values()]),
+                    tuple([versions[i][0] for i in latest]),
                     (),
                 )
             )
             latest = {}
     return steps
+
+
+def _sum_of(value: Any) -> Any:
+    """Return the sum of the elements of an array as a Python number."""
+    # NumPy's sum of a single number takes ten times as long as the number itself.
+    return value.item() if value.__class__ is np.float64 else np.sum(value).item()
 
 
 def _courses(subject: Subject, steps: Sequence[GradientStep]) -> list[_Course]:
