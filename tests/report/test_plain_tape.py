@@ -220,7 +220,12 @@ def test_in_a_script(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
 
     ran = subprocess.run(
-        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300
+        [sys.executable, "script.py"],
+        check=True,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
 
     assert "" == ran.stderr
