@@ -1,6 +1,6 @@
 """The time and memory of a report: ``python -m benchmarks.report [PART]``.
 
-The parts are times, widget, moves, again, second, million, and profile CELL OPERATIONS.
+The parts are times, widget, moves, again, second, recurrence, million, and profile CELL OPERATIONS.
 
 A report's time is the processor's, of this process and of Graphviz's, from the end of the cell until the bundle with
 text, HTML, LaTeX and widget is there: the least of `RUNS` runs, since what disturbs a machine only ever adds to it.
@@ -15,6 +15,7 @@ import pstats
 import resource
 import statistics
 import sys
+import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable
@@ -46,6 +47,8 @@ MOVES = {
     "with --plot c -o 3": ("x c --plot c=-6:6 -o 3 --what-if x=-3:3", THREE),
 }
 """The first lines of cells whose slider x is moved."""
+RECURRENCE = {"its report": 0.6, "report.save": 2.0}
+"""The most seconds for a recurrence of 10,000 iterations that are all differentiated."""
 MEGABYTE = 1e6
 
 
@@ -289,6 +292,33 @@ def memory(book: Notebook, body: str) -> Any:
     return report
 
 
+def recurrence(book: Notebook, runs: int = 5) -> None:
+    """Print how long the report of a long loop takes, all of it differentiated, and to save it as a page."""
+    body = "y = 0.0\nfor i in range(10_000):\n    y = 0.999 * y + 0.001 * w\n"
+    taken: dict[str, list[float]] = {name: [] for name in RECURRENCE}
+    plain: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(runs):
+            book.shell.run_cell("w = 0.7")
+            start = cpu()
+            book.shell.run_cell(body + "y")
+            plain.append(cpu() - start)
+            gc.collect()
+            report = book.shell.run_cell_magic("tape", "w", f"begun()\n{body}end_of_cell()\ny")
+            report._repr_mimebundle_()
+            taken["its report"].append(cpu() - book.ended)
+            start = cpu()
+            size = report.save(f"{folder}/page.html").stat().st_size
+            taken["report.save"].append(cpu() - start)
+            report.close()
+    print("| a recurrence of 10,000 iterations, s | least | bound |\n|---|--:|--:|")
+    print(f"| the loop without a tape | {min(plain):.3f} | |")
+    for name, bound in RECURRENCE.items():
+        mark = " (!)" * (min(taken[name]) > bound)
+        print(f"| {name} | {min(taken[name]):.2f}{mark} | {bound} |")
+    print(f"its page: {size:,} bytes")
+
+
 def million(book: Notebook) -> None:
     """Print the time and memory of the reports of 100,000 and of a million operations in a loop."""
     for operations in (100_000, 1_000_000):
@@ -316,7 +346,14 @@ def profile(book: Notebook, kind: str, operations: str, order: str = "tottime") 
 def main(what: str = "all", *rest: str) -> None:
     """Print one measurement, or all but the profile and the long one."""
     book = Notebook()
-    parts = {"times": times, "widget": widget, "moves": moves, "again": again, "second": second}
+    parts: dict[str, Callable[[Notebook], None]] = {
+        "times": times,
+        "widget": widget,
+        "moves": moves,
+        "again": again,
+        "second": second,
+        "recurrence": recurrence,
+    }
     chosen = {**parts, "million": million, "profile": profile}
     if what == "all":
         for part in parts.values():

@@ -141,7 +141,8 @@ class GradientTape(Tape):
         Tensor(3.0)
         """
         from tapemagic.explain.caller import recorded_names
-        from tapemagic.report.plain_tape import report_of
+        from tapemagic.report.bundle import TapeReport
+        from tapemagic.report.plain_tape import analyze_plain
 
         if not self._usable:
             raise self._unusable()
@@ -149,7 +150,8 @@ class GradientTape(Tape):
             self._require_here("report()")
         names = recorded_names(self, "report", target, sources)
         checked, coded = bool_option(check, "check"), bool_option(code, "code")
-        return report_of(self, names, sources is None, order, checked, coded)
+        findings, details = analyze_plain(self, names, sources is None, order, checked, coded)
+        return TapeReport(findings, details=details)
 
     def source(self, target: Any, sources: Any, order: int = 1) -> str:
         """Write the derivative of the recorded operations as the source code of a NumPy function.

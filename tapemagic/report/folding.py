@@ -200,7 +200,7 @@ def _block_of(
     kind: BlockKind, parts: tuple[Part, ...], lines: set[tuple[int, int] | None], name: str = ""
 ) -> Block:
     """Return a block of parts that belong to some lines."""
-    known = lines - {None}
+    known = {pair for pair in lines if pair}
     # The operations of a short loop are on one line.
     extent = known.pop() if len(known) == 1 else None
     if known:

@@ -17,8 +17,9 @@ from tapemagic.explain.causes import why_none
 from tapemagic.explain.query import Question
 from tapemagic.explain.snapshot import Named, snapshot_of
 from tapemagic.report.analysis import analyze
-from tapemagic.report.bundle import TapeReport
 from tapemagic.report.context import Context
+from tapemagic.report.details import Details
+from tapemagic.report.findings import Findings
 from tapemagic.report.request import ReportRequest
 from tapemagic.report.verdict.statement import Statement
 
@@ -32,10 +33,10 @@ UNNAMED = (
 )
 
 
-def report_of(
+def analyze_plain(
     tape: Tape, names: RecordedNames, all_watched: bool, order: int, check: bool, code: bool
-) -> TapeReport:
-    """Make the report of a tape, which isn't consumed.
+) -> tuple[Findings, Details]:
+    """Compute the contents of the report on a tape, which isn't consumed, and prepare answers to later questions.
 
     - `names`: The targets and sources with their names.
     - `all_watched`: Whether the sources are the watched values.
@@ -73,8 +74,7 @@ def report_of(
     request = ReportRequest(names.targets, names.sources, order, check=check, code=code)
     # The tapes of the program may be recording, and must not record what the report computes.
     with silence():
-        findings, details = analyze(tape, request, context)
-    return TapeReport(findings, details=details)
+        return analyze(tape, request, context)
 
 
 def _why_not_recorded(tape: Tape, target: Named, names: RecordedNames) -> str:
@@ -115,7 +115,7 @@ def _constants(contents: Contents) -> Iterator[Any]:
 
 
 def _notes(names: RecordedNames, contents: Contents, all_watched: bool) -> Iterator[str]:
-    """What the report can't show of this tape."""
+    """Yield sentences on missing numbers and sources."""
     records = map(Record._make, contents.records)
     absent = sum(isinstance(x, Absent) for record in records for x in record.outputs)
     if absent:

@@ -221,8 +221,8 @@ def test_in_a_script(tmp_path: Path) -> None:
 
     ran = subprocess.run(
         [sys.executable, "script.py"],
+        check=True,
         cwd=tmp_path,
-        check=False,
         capture_output=True,
         text=True,
         timeout=300,

@@ -164,7 +164,7 @@ def _towards(
             steps.append(Renaming(record.name, pairs))
             needed.update(old for _, old in pairs)
             continue
-        kind = record.number, len(record.ids)
+        kind = (record.number, len(record.ids))
         if kind not in passing:
             passing[kind] = _passing(record)
         first_output = output_ids[0]
@@ -174,7 +174,7 @@ def _towards(
         )
         steps.append((record, moving))
         needed.update(compress(record.ids, moving))
-    return reversed(steps)
+    return iter(steps[::-1])
 
 
 def _step(record: Record, moving: tuple[bool, ...]) -> Step:
