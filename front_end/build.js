@@ -8,7 +8,7 @@ import { build } from "esbuild";
 const PACKAGE = new URL("../tapemagic/", import.meta.url);
 const STATIC = "report/live/static/";
 const EXTENSION = "labextension/";
-const LIMIT = 19_500; // bytes: a notebook with the state of its widgets stores both files, compressed and in base64
+const LIMIT = 19_600; // bytes: a notebook with the state of its widgets stores both files, compressed and in base64
 
 const OPTIONS = {
   absWorkingDir: import.meta.dirname,

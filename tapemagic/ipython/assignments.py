@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from typing import Any, overload
 
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
@@ -58,20 +58,19 @@ class Assignments:
     """
 
     def __init__(self) -> None:
-        self._count = 0
+        self.count = 0
         self._kept: dict[tuple[str, str], tuple[int, Any]] = {}
         self._ids, self._lines, self._name_numbers = array("q"), array("l"), array("l")
         self._numbers: dict[str, int] = {}
         # Constants get an id when they are watched, which may be after they were bound to a name.
         self._without_id: dict[str, tuple[int, Traced]] = {}
-        self._names: tuple[int, dict[int, str]] | None = None
         self._bindings: tuple[int, dict[str, Bindings]] | None = None
         self._ignored: Collection[int] = ()
 
     def add(self, name: str, value: Any, order: int, line: int | None) -> None:
         """Add the latest value of a name, whose derivative has the given order, or 0 if it is none."""
-        self._count += 1
-        entry = self._count, value
+        self.count += 1
+        entry = self.count, value
         self._kept[name, ""] = entry
         if isinstance(value, Traced):
             self._kept[name, "derivative" if order else "tensor"] = entry
@@ -108,7 +107,6 @@ class Assignments:
             for key, entry in self._kept.items()
             if not any(entry[1] is value for value in values)
         }
-        self._names = None
 
     @property
     def history(self) -> list[Named]:
@@ -131,22 +129,25 @@ class Assignments:
             self._bindings = len(self._ids), bindings
         return self._bindings[1]
 
-    def names(self) -> dict[int, str]:
-        """Return the names of tensors by id; earlier values of a name get a subscript."""
-        if self._names is None or self._names[0] != self._count or self._without_id:
-            self._names = self._count, self._versioned()
-        return self._names[1].copy()
+    def names(self, known: Container[int]) -> dict[int, str]:
+        """Return the names of tensors by id; earlier values of a name get a subscript.
 
-    def _versioned(self) -> dict[int, str]:
+        Of earlier values, only those with an id in `known` are named: a long loop has hundreds of thousands of others.
+        """
+        names: dict[int, str] = {}
         for position, value in self._without_id.values():
             self._identify(position, value)
         latest, written = self.latest, list(self._numbers)
         last = {name: id_of(x) for name, x in latest.items() if has_id(x)}
-        names: dict[int, str] = {}
         versions = dict.fromkeys(written, 0)
+        seen: set[int] = set()
         for i, number in zip(self._ids, self._name_numbers, strict=True):
-            if i > 0 and i not in names and i not in self._ignored:
-                name = written[number]
-                versions[name] += 1
+            # A variable is bound again and again with one id, a new tensor has a new one, which is later.
+            if i <= 0 or i in seen or i in self._ignored:
+                continue
+            name = written[number]
+            versions[name] += 1
+            if i in known or i == last.get(name):
+                seen.add(i)
                 names[i] = name if i == last.get(name) else name + subscript(versions[name])
         return names

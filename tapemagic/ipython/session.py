@@ -78,6 +78,7 @@ class Session:
         self._budget = budget
         self.is_out_of_memory = False
         self._assignments = Assignments()
+        self._names: tuple[tuple[int, ...], dict[int, str]] | None = None
         self.sources: dict[str, Any] = {}
         self.assigned: dict[str, int] = {}
         # Watched values from before the cell. If the cell assigns the name first, they never mattered.
@@ -136,6 +137,7 @@ class Session:
         ]
         self._unused_ids = {id_of(x) for x in unused}
         self._assignments.ignore(unused)
+        self._names = None
 
     @property
     def history(self) -> list[Named]:
@@ -358,7 +360,12 @@ class Session:
 
     def value_names(self) -> dict[int, str]:
         """Return the names of values by id; earlier values of a name get a subscript."""
-        return self._assignments.names()
+        extent = self._assignments.count, *self.observer.extent()
+        if self._names is None or self._names[0] != extent:
+            observer = self.observer
+            known = observer._tracked.keys() | {event.number for event in observer._events}
+            self._names = extent, self._assignments.names(known)
+        return self._names[1].copy()
 
     def all_sources(self) -> list[Named]:
         """Return all watched values with their names in the notebook."""

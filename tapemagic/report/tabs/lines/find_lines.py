@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -166,10 +167,11 @@ class _LineValues:
     @cached_property
     def _names(self) -> Mapping[int, Mapping[str, Sequence[int]]]:
         """The ids of the tensors that each line assigned to names."""
-        names: dict[int, dict[str, list[int]]] = {}
+        # Arrays of numbers: a loop may bind a name a hundred thousand times.
+        names: dict[int, dict[str, array[int]]] = {}
         for line, name, i in assigned_ids(self.subject.context):
             if line in self.numbers:
-                names.setdefault(line, {}).setdefault(name, []).append(i)
+                names.setdefault(line, {}).setdefault(name, array("q")).append(i)
         return names
 
     @cached_property
