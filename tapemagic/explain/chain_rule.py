@@ -54,7 +54,8 @@ class Path:
         if self.product is not None:
             value = format_number(self.product)
             sign = relation(" · ".join(f"({slope})" for _, slope in self.steps), value)
-            sign = "=" if self.takes_real_part else sign
+            # The factors in the middle of a long path aren't written.
+            sign = "=" if self.takes_real_part or self.hidden else sign
             total = f"{', its real part' * self.takes_real_part} {sign} {value}"
         # Shorten both ends until the path fits into LINES lines.
         for ends in range(ENDS, 0, -1):

@@ -204,7 +204,11 @@ def statement_at(code: CodeType, offset: int, operands: bool = False) -> Stateme
     - `operands`: Return the operand of the statement's last operation instead, such as ``X @ W + b``, or None for that
       operation. All terms of a sum are operands.
     """
-    line, end_line, column, end_column = list(code.co_positions())[offset // 2]
+    positions = list(code.co_positions())
+    # What a library called may be recorded with an instruction of other code.
+    if not 0 <= offset // 2 < len(positions):
+        return None
+    line, end_line, column, end_column = positions[offset // 2]
     if None in (line, end_line, column, end_column):
         return None
     begin, end = (line or 0, column or 0), (end_line or 0, end_column or 0)

@@ -9,6 +9,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from tapemagic.drawing.dot import screens
 from tapemagic.engine.recording import Record
+from tapemagic.ipython import magics
 from tapemagic.ipython.magics import TapeMagics
 from tapemagic.report.folding import Block, Part, fold
 from tests.ipython.conftest import Run
@@ -109,6 +110,7 @@ def drawn(shell: InteractiveShell, source: str, line: str = "x") -> Any:
     return result.result.graph
 
 
+@pytest.mark.usefixtures("any_size")
 def test_a_long_loop_is_one_box_and_its_last_iteration(shell: InteractiveShell) -> None:
     """The box has what goes in, what comes out, and how the carried value develops."""
     graph = drawn(shell, "y = x\nfor i in range(100):\n    y = np.sin(y) * 1.1\ny")
@@ -129,6 +131,7 @@ def test_a_long_loop_is_one_box_and_its_last_iteration(shell: InteractiveShell) 
     assert carried.gradients.values[-1] == pytest.approx(float(graph.values[1].gradient), rel=1e-5)
 
 
+@pytest.mark.usefixtures("any_size")
 def test_a_short_loop_is_drawn_whole(shell: InteractiveShell) -> None:
     """Each iteration in a frame."""
     graph = drawn(shell, "y = x\nfor i in range(3):\n    y = y * y + 1\ny")
@@ -137,6 +140,7 @@ def test_a_short_loop_is_drawn_whole(shell: InteractiveShell) -> None:
     assert [f"line 4: iteration {k} of 3" for k in (1, 2, 3)] == [x.label for x in graph.frames]
 
 
+@pytest.mark.usefixtures("any_size")
 def test_a_training_loop(shell: InteractiveShell) -> None:
     """The variable goes in as it was first; what the loop assigned hangs on the box by an edge of its own."""
     graph = drawn(shell, TRAINING, "-t loss")
@@ -179,6 +183,12 @@ def test_every_picture_is_small(shell: InteractiveShell, order: int) -> None:
     assert graph.nodes <= 60
     named = {value.name for value in graph.values}
     assert {"x", "y"} | ({"dy/dx"} if order > 1 else set()) <= named
+
+
+@pytest.fixture
+def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw as for a screen of any size: nothing but the number of nodes closes a part."""
+    monkeypatch.setattr(magics, "_screens", None)
 
 
 NETWORK = """
