@@ -88,6 +88,8 @@ class Details:
         # The first reason stays: closing a report does not explain why its recording was too large.
         if self._subject is None:
             return
+        # What is shared refers back to the recording, which would stay until Python looks for such cycles.
+        self._subject.forget()
         self._subject = None
         self._keyed = {}
         self._why_gone = why

@@ -248,6 +248,11 @@ class Subject:
     def _shared(self) -> dict[Callable[[Subject], Any], Any]:
         return {}
 
+    def forget(self) -> None:
+        """Drop what is shared between tabs."""
+        self._shared.clear()
+        self._written.clear()
+
     def shared(self, make: Callable[[Subject], T]) -> T:
         """Return ``make(self)``, computed once: what several tabs need, such as the rows of gradients."""
         if make not in self._shared:

@@ -326,9 +326,10 @@ class BaseTape:
         self._tracked: dict[int, int] = {}
         self._leaves: set[int] = set()
         self._records: list[Any] = []
-        self._cut = frozenset()
         self._take = self._taker()
         self._append = self._take if self._recording else ignore
+        if self._cut:
+            self._cut = frozenset()
         if self._unsorted or self._sorted:
             self._sorted = self._unsorted = self._settled = self._bytes_held = 0
 
