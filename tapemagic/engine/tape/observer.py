@@ -128,7 +128,7 @@ class Origins(NamedTuple):
 
 
 Thinned = tuple[int, Sequence[Turn | None], Mapping[tuple[int | None, int], int]]
-"""What thinning has done: `omitted`, `turns` and `omitted_runs` of `Origins`."""
+"""The result of thinning: `omitted`, `turns` and `omitted_runs` of `Origins`."""
 
 
 def nowhere() -> tuple[int | None, int, int, int]:
