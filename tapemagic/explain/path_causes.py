@@ -81,7 +81,7 @@ def _may_be_constant(q: Question, number: int, array: Any) -> bool:
     # Without values, a record has the identities of the arrays in place of the arrays.
     key = array if q.snapshot.has_values else id(array)
     for _, values, ids, _, _, output_id in q.snapshot.records:
-        if number in ids and since > (output_id[0] if output_id.__class__ is tuple else output_id):
+        if number in ids and since > (output_id[0] if isinstance(output_id, tuple) else output_id):
             return True
         for value, i in zip(values, ids, strict=True):
             if not is_id(i) and (value is key or (key.__class__ is int and value == key)):

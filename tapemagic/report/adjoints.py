@@ -87,7 +87,7 @@ def gradients_of_all(
 
     def hear(position: int, gradients: Gradients) -> None:
         output_ids = records[position][-1]
-        for i in output_ids if output_ids.__class__ is tuple else (output_ids,):
+        for i in output_ids if isinstance(output_ids, tuple) else (output_ids,):
             g = gradients.get(i)
             if g is not None and i in ids:
                 gradients_by_id[i] = keep(_as_returned(g))

@@ -180,7 +180,7 @@ class Subject:
             for i in ids:
                 if i in tracked and not symbols.get(i):
                     symbols[i] = next(numbered)
-            for i in output_ids if output_ids.__class__ is tuple else (output_ids,):
+            for i in output_ids if isinstance(output_ids, tuple) else (output_ids,):
                 if i in tracked and not symbols.get(i):
                     symbols[i] = next(numbered)
         return symbols

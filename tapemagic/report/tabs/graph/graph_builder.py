@@ -249,7 +249,7 @@ class GraphBuilder:
                         continue
                 if i not in read_values and variable not in self.inner:
                     read_values[i] = value
-            if output_id.__class__ is tuple:
+            if isinstance(output_id, tuple):
                 inside.update(output_id)
             else:
                 inside.add(output_id)

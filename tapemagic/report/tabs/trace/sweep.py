@@ -111,7 +111,7 @@ def _readers(subject: Subject, values: Collection[int]) -> dict[int, list[Place]
         _, _, ids, _, _, output_ids = records[position]
         if readers.keys().isdisjoint(ids):
             continue
-        outputs = output_ids if output_ids.__class__ is tuple else (output_ids,)
+        outputs = output_ids if isinstance(output_ids, tuple) else (output_ids,)
         reached = outputs[0] if outputs[0] in adjoints else None
         if reached is None and len(outputs) > 1:
             reached = next((i for i in outputs if i in adjoints), None)
@@ -491,7 +491,8 @@ class PartialAdjoints:
         self._index = drawn.values
         self._values = drawn.graph.values
         self._starts = starts
-        with_gradients = {i for i, k in self._index.items() if self._values[k].gradient is not None}
+        # In the order of the boxes: that of a set would depend on the ids, which differ from run to run.
+        with_gradients = [i for i, k in self._index.items() if self._values[k].gradient is not None]
         self._shares = {i: list(shares.get(i, {}).items()) for i in with_gradients}
         self._arrived = dict.fromkeys(with_gradients, 0)
         self._furthest = dict.fromkeys(with_gradients, 0)
