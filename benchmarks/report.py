@@ -292,7 +292,7 @@ def memory(book: Notebook, body: str) -> Any:
     return report
 
 
-def recurrence(book: Notebook, runs: int = 5) -> None:
+def recurrence(book: Notebook, runs: int = 3) -> None:
     """Print how long the report of a long loop takes, all of it differentiated, and to save it as a page."""
     body = "y = 0.0\nfor i in range(10_000):\n    y = 0.999 * y + 0.001 * w\n"
     taken: dict[str, list[float]] = {name: [] for name in RECURRENCE}

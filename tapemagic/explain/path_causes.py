@@ -84,7 +84,7 @@ def _may_be_constant(q: Question, number: int, array: Any) -> bool:
         if number in ids and since > (output_id[0] if isinstance(output_id, tuple) else output_id):
             return True
         for value, i in zip(values, ids, strict=True):
-            if not is_id(i) and (value is key or (key.__class__ is int and value == key)):
+            if (value is key or (key.__class__ is int and value == key)) and not is_id(i):
                 return True
     return False
 

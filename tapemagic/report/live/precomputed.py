@@ -15,10 +15,10 @@ from tapemagic.report.tabs.graph.show_graph import counted
 
 MAX_VIEWS = 60
 """The most layouts of the graph that are made in advance."""
-# In November 2026, a layout took 15 ms, most of it for Graphviz, and 3 ms more for each 1,000 operations.
-LAYOUT = 4_000
+# In November 2026, a layout took 10 to 15 ms, most of it for Graphviz, and 4 ms more for each 1,000 operations.
+LAYOUT = 2_000
 """The work for one layout, in operations of the recording that could be read in this time."""
-MAX_WORK = 240_000
+MAX_WORK = 120_000
 """The work after which no further layout is made: about a second's."""
 
 

@@ -493,7 +493,8 @@ class PartialAdjoints:
         self._index = drawn.values
         self._values = drawn.graph.values
         self._starts = starts
-        with_gradients = {i for i, k in self._index.items() if self._values[k].gradient is not None}
+        # In the order of the boxes: that of a set would depend on the ids, which differ from run to run.
+        with_gradients = [i for i, k in self._index.items() if self._values[k].gradient is not None]
         self._shares = {i: list(shares.get(i, {}).items()) for i in with_gradients}
         self._arrived = dict.fromkeys(with_gradients, 0)
         self._furthest = dict.fromkeys(with_gradients, 0)
