@@ -362,9 +362,7 @@ class Session:
         """Return the names of values by id; earlier values of a name get a subscript."""
         extent = self._assignments.count, *self.observer.extent()
         if self._names is None or self._names[0] != extent:
-            observer = self.observer
-            known = observer._tracked.keys() | {event.number for event in observer._events}
-            self._names = extent, self._assignments.names(known)
+            self._names = extent, self._assignments.names(self.observer.known_ids())
         return self._names[1].copy()
 
     def all_sources(self) -> list[Named]:

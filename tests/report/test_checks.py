@@ -131,13 +131,13 @@ def test_agrees(function: Callable[..., Any], inputs: list[Any]) -> None:
 @pytest.mark.parametrize(
     ("function", "point", "expected"),
     [
-        (wrong, 2.0, "8.0 on the tape, 12.0 by finite differences"),
-        (lambda a: np.sum(wrong(a)), [0.5, 2.0, 1.0], "entry [1] is 8.0 on the tape, 12.0 by finite differences"),
+        (wrong, 2.0, "8.0 on the tape, 12.0000 by finite differences"),
+        (lambda a: np.sum(wrong(a)), [0.5, 2.0, 1.0], "entry [1] is 8.0 on the tape, 12.0000 by finite differences"),
         (
             doubled,
             0.0,
             (
-                "2.0 on the tape, 1.0 by finite differences; "
+                "2.0 on the tape, 1.00000 by finite differences; "
                 "doubled has a custom gradient, which may differ from the derivative"
             ),
         ),
@@ -145,7 +145,7 @@ def test_agrees(function: Callable[..., Any], inputs: list[Any]) -> None:
             reversed_gradient,
             3.0,
             (
-                "-1.0 on the tape, 1.0 by finite differences; "
+                "-1.0 on the tape, 1.00000 by finite differences; "
                 "reversed_gradient has a custom gradient, which may differ from the derivative"
             ),
         ),

@@ -130,7 +130,7 @@ def test_captions() -> None:
 
     stopped = record(lambda a: (np.exp(a), a * 2)[1], 2.0)
 
-    assert "name, value, and gradient ∂y/∂box. Number" in page(square()).text
+    assert "name, value, and gradient ∂y/∂box. Gradient" in page(square()).text
     assert "None: no gradient gets there." in page(stopped).text
     assert "name, value, and the gradient of the sum of y0, y1." in page(two).text
     assert "in the frame of a derivative" in page(product()).text

@@ -30,7 +30,7 @@ def test_the_table() -> None:
         v3 = v1 + v2 = 0.693147 + 10.0 = 10.6931      v̄2 = v̄3 = 1.0
                                                       v̄1 = v̄3 = 1.0
         v4 = sin(b) = sin(5.0) = -0.958924            b̄ = v̄4 · cos(b) = -1.0 · cos(5.0) = -0.283662
-        y = v3 - v4 = 10.6931 - (-0.958924) = 11.6521  v̄4 = -ȳ = -1.0
+        y = v3 - v4 = 10.6931 - (-0.958924) ≈ 11.6521  v̄4 = -ȳ = -1.0
                                                       v̄3 = ȳ = 1.0
                                                       ȳ = 1.0"""
     shown = "\n".join(" ".join(row.split()) for row in trace.text(baydin()).splitlines())

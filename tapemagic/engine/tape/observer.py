@@ -211,6 +211,10 @@ class Observer(Tape):
         sizes = len(self._records), len(self._events), len(self._times), len(self._tracked)
         return *sizes, collections
 
+    def known_ids(self) -> set[int]:
+        """Return the ids of all values that this tape tracks, or that an event is about."""
+        return self._tracked.keys() | {event.number for event in self._events}
+
     def tracks(self, value: Any) -> bool:
         """Return True for a tensor that this tape tracks: watched, or computed from watched values."""
         return isinstance(value, Traced) and value._id in self._tracked
