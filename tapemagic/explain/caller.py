@@ -134,7 +134,12 @@ def recorded_names(tape: Tape, method: str, target: Any, sources: Any) -> Record
     targets = targets if tensors(target, f"the target of {method}()") else []
     if sources is None:
         contents = contents_of(tape)
-        by_id = {id_of(variable): (own_name(variable), variable) for variable in contents.variables}
+        # Variables of objects, such as a model, have no name here. Those that nobody named share one, and are counted.
+        own = [own_name(variable) for variable in contents.variables]
+        by_id = {
+            id_of(x): (f"{name} {k}" if own.count(name) > 1 else name, x)
+            for k, (name, x) in enumerate(zip(own, contents.variables, strict=True), 1)
+        }
         # Reversed, so that the first name of a tensor with several wins.
         by_id |= {id_of(value): (name, value) for name, value in reversed(named)}
         found = [by_id[i] for i in sorted(contents.leaves) if i in by_id]

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -139,6 +140,16 @@ def test_watched_values_without_names() -> None:
         del part
 
     assert "The tape watches 1 value without a name here" in " ".join(str(tape.report(y)).split())
+
+
+def test_variables_of_an_object() -> None:
+    """Those without names are told apart."""
+    weights = SimpleNamespace(first=tm.Variable(2.0), second=tm.Variable(3.0))
+    with tm.GradientTape() as tape:
+        y = weights.first * weights.second
+
+    assert "dy/d(Variable 1) = 3.0, dy/d(Variable 2) = 2.0" in str(tape.report(y))
+    assert "dy/d(weights.first) = 3.0" in str(tape.report(y, weights.first))
 
 
 def _consumed() -> TapeReport:
