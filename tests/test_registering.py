@@ -183,7 +183,7 @@ with tm.GradientTape() as tape:
 print(tape.gradient(y, v))
 """
     assert output_of(code + LATE).splitlines() == [
-        "Tensor([2.25])",
+        "[2.25]",
         "[True, True, True, True, True]",
     ]
 

@@ -40,7 +40,7 @@ def why_none_at(
         values: otherwise the explanation might be about other values.
     """
     tree, line = text_of(place)
-    name = next(iter(names_read(node) or names_bound([node])), "")
+    name = _owner(node)
     binding = [part for part in ast.walk(tree) if _binds(part, name)]
     # With two bindings only the run knows which one counts; guessing could name the wrong tape.
     match binding:
@@ -75,6 +75,13 @@ def why_none_at(
         namespace,
         session,
     )
+
+
+def _owner(node: ast.expr) -> str:
+    """Return the name in front of all indices and attributes, or '' for any other expression."""
+    while isinstance(node, ast.Subscript | ast.Attribute | ast.Starred):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _item_of(

@@ -163,7 +163,7 @@ def test_hover_and_selection(page: Page) -> None:
     expect(details).to_be_hidden()
 
 
-@pytest.mark.parametrize(("index", "is_beside"), [(1, False), (2, True)])
+@pytest.mark.parametrize(("index", "is_beside"), [(1, True), (2, False)])
 def test_the_whole_graph_is_seen_and_stays_in_its_place(
     page: Page, index: int, is_beside: bool
 ) -> None:

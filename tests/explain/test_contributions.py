@@ -67,7 +67,7 @@ def test_they_add_up_to_the_gradient(name: str) -> None:
         (geometric, 0.5, "multiply, 100 times: 4.0; 97 % of it from the last 5"),
         (geometric, -0.5, "multiply, 100 times: 0.444444; 97 % of the sum of the sizes from the last 5"),
         (powers, 0.0, "multiply, 100 times: 0.0; 0.0 each"),
-        (lambda x: np.sum(x * powers(x)), [0.9, 1.0], "multiply, 101 times: norm 1.0 each"),
+        (lambda x: np.sum(x * powers(x)), [0.9, 1.0], "multiply, 101 times: norm 1.00000 each"),
     ],
 )  # fmt: skip
 def test_how_they_are_told(function: Callable[..., Any], x: Any, words: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from tapemagic.ipython import magics
 from tests.ipython.kernels import Kernel, kernel
 
 Run = Callable[[str], Any]
@@ -64,6 +65,12 @@ def run(shell: InteractiveShell) -> Run:
         return result.result
 
     return run
+
+
+@pytest.fixture
+def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw as for a screen of any size: nothing but the number of nodes closes a part."""
+    monkeypatch.setattr(magics, "_screens", None)
 
 
 @pytest.fixture

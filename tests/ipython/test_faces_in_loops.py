@@ -8,6 +8,8 @@ from tapemagic.drawing.inserts import PLOT, captions, developments
 from tapemagic.report.tabs.graph.graph import Step
 from tests.ipython.conftest import Run
 
+pytestmark = pytest.mark.usefixtures("any_size")
+
 
 def loops(report: object) -> list[Step]:
     """The folded loops of a report's graph, with the values that they carry."""

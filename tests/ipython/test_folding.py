@@ -9,7 +9,6 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from tapemagic.drawing.dot import screens
 from tapemagic.engine.recording import Record
-from tapemagic.ipython import magics
 from tapemagic.ipython.magics import TapeMagics
 from tapemagic.report.folding import Block, Part, fold
 from tests.ipython.conftest import Run
@@ -183,12 +182,6 @@ def test_every_picture_is_small(shell: InteractiveShell, order: int) -> None:
     assert graph.nodes <= 60
     named = {value.name for value in graph.values}
     assert {"x", "y"} | ({"dy/dx"} if order > 1 else set()) <= named
-
-
-@pytest.fixture
-def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw as for a screen of any size: nothing but the number of nodes closes a part."""
-    monkeypatch.setattr(magics, "_screens", None)
 
 
 NETWORK = """

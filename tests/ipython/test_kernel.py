@@ -284,7 +284,7 @@ def test_many_operations(notebook: Kernel) -> None:
 
     [data] = ran.shown
     assert "%%tape: 100,000 operations," in data["text/plain"]
-    assert "Double border: 99,998 folded operations" in re.sub("<[^>]+>", "", data["text/html"])
+    assert "Double border: 100,000 folded operations" in re.sub("<[^>]+>", "", data["text/html"])
     assert "" == ran.stderr
 
 

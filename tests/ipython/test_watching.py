@@ -215,7 +215,7 @@ def test_a_nasty_name_is_shown_as_it_is(run: Run) -> None:
 
     bundle = report._repr_mimebundle_()
     assert f"dy/d({name}) = 2.0" in bundle["text/plain"]
-    assert "<b>" not in bundle["text/html"]
+    assert '<b>"' not in bundle["text/html"]
     assert escape(name) in bundle["text/html"]
     assert f"{escape(name, quote=False)} (variable)" in str(report.drawing.svg).replace(
         "&quot;", '"'
