@@ -36,7 +36,10 @@ export function enable(sheet: HTMLElement): void {
 export function label(sheet: HTMLElement, view: View): void {
   for (const node of nodesOf(sheet)) {
     const operation = operationOf(view, node.dataset["n"] ?? "");
-    const texts = [...node.querySelectorAll("text")].map((text) => text.textContent).join(", ");
+    const texts = [...node.querySelectorAll("text")]
+      .filter((text) => getComputedStyle(text).visibility !== "hidden")
+      .map((text) => text.textContent)
+      .join(", ");
     const fold = operation?.fold ? ": Enter opens it" : "";
     node.setAttribute("aria-label", operation && !fold ? operation.tip : texts + fold);
   }
