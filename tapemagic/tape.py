@@ -106,8 +106,8 @@ class GradientTape(Tape):
         Returns
         -------
         TapeReport
-            Prints as text. In a notebook it is a widget, in marimo and Quarto a page; ``report.show()`` opens it in a
-            browser, and ``report.save("report.html")`` writes it to a file.
+            Prints as text. In a notebook it is a widget; ``report.show()`` opens it in a browser, and
+            ``report.save("report.html")`` writes it to a file.
 
         Raises
         ------

@@ -42,11 +42,6 @@ def escape_text(words: str) -> str:
     return escape(printable(words))
 
 
-def spaced(html: str) -> str:
-    """Keep repeated spaces in HTML by making them non-breaking."""
-    return html.replace("  ", "\u00a0 ")
-
-
 def table(head: str, body: str, style: str = "") -> str:
     """Return an HTML table; `head` holds the cells of its one row of headings, `body` its rows."""
     rows = f"<thead>{element('tr', f'{ROW};{HEAD}', head)}</thead><tbody>{body}</tbody>"

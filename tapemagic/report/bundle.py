@@ -140,7 +140,7 @@ class TapeReport:
         return bundle
 
     def _repr_html_(self) -> str:
-        """Return the static page, for notebooks that show no bundle, such as marimo."""
+        """Return the static page, for hosts that show no MIME bundle."""
         with significant_digits(self._style.digits):
             page = html.assembled(self.findings, html.parts(self._faces), self._shown_value())
         return themed_page(page, self._style.theme)
