@@ -121,6 +121,10 @@ class Recorder(Protocol):
 
     def _sweep_ends(self) -> None: ...
 
+    def _rule_begins(self) -> None: ...
+
+    def _rule_ends(self) -> None: ...
+
     def _gradient_taken(
         self,
         tape: Any,

@@ -74,7 +74,7 @@ class Session:
         self._sites = CallSites(cell.filename)
         self.observer = Observer(self._sites.here, auto_watch, self._sites.calls)
         self.tape = CellTape(self.observer, persistent, auto_watch)
-        self.observer.thin(self.tape, budget)
+        self.observer.thin(budget)
         self._budget = budget
         self.is_out_of_memory = False
         self._assignments = Assignments()
@@ -121,6 +121,8 @@ class Session:
         self.observer.__exit__(None, None, None)
         self._sites.forget()
         self.observer.stop_thinning()
+        # The observer goes on to record the derivatives of the report.
+        self.tape.part()
         # Derivatives of the report are recorded after these; `recording` cuts them off.
         self._operations, *_ = self.observer.extent()
         self._drop_unused()
