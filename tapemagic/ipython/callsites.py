@@ -52,10 +52,10 @@ class CallSites:
         self._frame = self._cell_frame_now = self._entry = None
 
     def here(self) -> tuple[int | None, int, int, int]:
-        """Return the call site of the current operation, in the order of `Site`."""
+        """Return the call site of the current operation, in the order of `Site`; for a function of the engine."""
         # The hot path of a recording cell: no call, no generator, and what is computed from code is looked up.
         recorded = self._recorded_files
-        entry = frame = sys._getframe(1)
+        entry = frame = sys._getframe(2)
         while True:
             file = frame.f_code.co_filename
             is_recorded = recorded.get(file)

@@ -156,15 +156,13 @@ class Session:
         """The ids of the tensors that each name was bound to, with lines, oldest first."""
         return self._assignments.bindings
 
-    def named(self, name: str, value: Any) -> Any:
-        """Record an assignment; return the value to bind, a tensor if the name is watched."""
-        line = self.cell.line()
+    def named(self, name: str, value: Any, line: int) -> Any:
+        """Record an assignment on a line; return the value to bind, a tensor if the name is watched."""
         # A name that is bound to something else is no longer a list that became a tensor.
         if name in self.lists and not self.observer.tracks(value):
             del self.lists[name]
         value = self._bind(name, value, line)
-        if line is not None:
-            self.assigned[name] = line
+        self.assigned[name] = line
         return value
 
     def _bind(self, name: str, value: Any, line: int | None) -> Any:
@@ -173,12 +171,10 @@ class Session:
             self.tape.track(value)
             self.sources[name] = value
         # Other objects would be kept alive by the history without ever being shown.
-        if is_number(value) or isinstance(value, CONTAINERS):
-            order = self.observer.order_of(value) if isinstance(value, Traced) else 0
-            earlier = self._assignments.last(name)
-            if isinstance(earlier, Traced) and self.observer.watches(earlier):
-                self._assignments.keep(name)
-            self._assignments.add(name, value, order, line)
+        if isinstance(value, Traced):
+            self._assignments.add_tensor(name, value, line, self.observer)
+        elif is_number(value) or isinstance(value, CONTAINERS):
+            self._assignments.add(name, value, self.observer)
         return value
 
     def _to_watch(self, name: str, value: Any) -> Traced:

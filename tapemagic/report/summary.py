@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -42,6 +43,8 @@ Kind = Literal["number", "table", "vector", "matrix", "image"]
 
 SIDE = 4
 """The largest number of rows and columns of a matrix that is written out."""
+BOX_CELLS = (6, 23)
+"""The rows and columns of cells in the picture of an array in a box."""
 PLAIN = (np.ndarray, np.generic, bool, int, float, complex)
 
 Summaries: TypeAlias = "dict[int, tuple[weakref.ref[Any], Summary]]"
@@ -164,6 +167,11 @@ class Summary:
             return "all nan"
         counts = ((self.nan, "nan"), (self.inf, "inf"))
         return ", ".join([*self._finite, *(f"{count:,} {name}" for count, name in counts if count)])
+
+    @cached_property
+    def in_box(self) -> Summary:
+        """This summary with a picture of fewer cells, for a small box."""
+        return self.coarser(*BOX_CELLS)
 
     def coarser(self, rows: int, columns: int) -> Summary:
         """Return this summary with a picture of fewer cells, for a small box."""

@@ -384,15 +384,17 @@ class Observer(Tape):
         results: Sequence[Any],
         weighted: bool,
     ) -> None:
+        line = self._where()[0]
         if method == "gradient" and not weighted:
-            self._steps.add(targets, sources, results, self._where()[0])
+            self._steps.add(targets, sources, results, line)
         frame = sys._getframe(3)  # the program's frame; two methods of the tape are in between
         code, offset = frame.f_code, frame.f_lasti
         if origin_of(code.co_filename) != "":
             return
         # Calls in a loop have the same instruction and variables; only the last is kept, with a
         # count.
-        key = code, offset, tuple(x._id for x in sources if isinstance(x, Variable))
+        # By the identity of the code, because hashing code takes long; the call keeps it alive.
+        key = id(code), offset, *[x._id for x in sources if isinstance(x, Variable)]
         before = self._gradient_calls.pop(key, None)
         self._gradient_calls[key] = GradientCall(
             method,
@@ -400,11 +402,11 @@ class Observer(Tape):
             tuple(sources),
             tuple(results),
             weighted,
-            tape if any(x is None for x in results) else None,
+            tape if any([x is None for x in results]) else None,
             tick(),
             code,
             offset,
-            self._where()[0],
+            line,
             1 + (before.times if before else 0),
         )
 

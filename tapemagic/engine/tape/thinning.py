@@ -128,15 +128,18 @@ class Thinning:
         observer._complete()
         records, sites, orders = observer._records, observer._sites, observer._orders
         self._has_new_ids.extend(bytes(len(records) - len(self._has_new_ids)))
+        place, site, turn = self._turns.place, None, None
         for position in range(len(turns), len(records)):
             record = records[position]
-            turn = self._turns.place(sites[position], record[0], position in ends)
-            around = turn
-            while around is not None:
-                around.records += 1
-                around.is_swept = around.is_swept or orders[position] > 0
-                around = around.run.around
+            # All records of a sweep have one site, the very same object.
+            if sites[position] is not site or position in ends:
+                site = sites[position]
+                turn = place(site, record[0], position in ends)
+                if turn is not None and orders[position]:
+                    turn.swept()
             turns.append(turn)
+            if turn is not None:
+                turn.added()
             if self._is_finite_so_far and not orders[position]:
                 self._check(record, turn)
         # Positions change, but a sweep that has just ended has no record after it yet.
@@ -170,23 +173,29 @@ class Thinning:
         # change, so that an interrupt leaves at most entries without a record.
         observer = self._observer
         records, tracked = observer._records, observer._tracked
-        has_new_ids, turns = self._has_new_ids, self.turns
-        is_kept: dict[int, bool] = {}
+        has_new_ids, turns, orders = self._has_new_ids, self.turns, observer._orders
+        last_turn: Turn | None = None
+        is_kept = True
         for position in range(len(turns) - 1, first - 1, -1):
             record = records[position]
             if not _is_dead(record, tracked):
                 continue
             turn = turns[position]
             if turn is not None:
-                if id(turn) not in is_kept:
-                    is_kept[id(turn)] = self._is_kept(turn)
-                if not is_kept[id(turn)]:
+                if turn is not last_turn:
+                    last_turn, is_kept = turn, self._is_kept(turn)
+                if not is_kept:
                     records[position] = None
-                    for i in outputs_of(record):
-                        del tracked[i]
-                    i = 0
+                    if record[-1].__class__ is not tuple:
+                        del tracked[record[-1]]
+                    else:
+                        for i in record[-1]:
+                            del tracked[i]
+                        i = 0
                     turn.dropped()
-                    self._count(position)
+                    self.omitted += 1
+                    if not orders[position]:
+                        self._count_run(position)
                     continue
             self._kept_bytes += _size(record)
             if not has_new_ids[position]:
@@ -236,7 +245,9 @@ class Thinning:
             turn = self.turns[position]
             if turn is not None:
                 turn.dropped()
-            self._count(position)
+            self.omitted += 1
+            if not observer._orders[position]:
+                self._count_run(position)
             self.cut += 1
         observer._cut = frozenset(cut)
 
@@ -286,14 +297,12 @@ class Thinning:
             since = tracked.pop(i)
             tracked[i] = i if since == i else since
 
-    def _count(self, position: int) -> None:
-        """Count a record that is gone, and a run of its instruction if this is the first of the run's records."""
-        self.omitted += 1
-        observer = self._observer
-        line, _, offset, _ = site = observer._sites[position]
-        is_first = position == 0 or observer._sites[position - 1] != site
-        if is_first and not observer._orders[position]:
-            key = line, offset
+    def _count_run(self, position: int) -> None:
+        """Count a run of an instruction if a record that is gone was the first of the run's."""
+        sites = self._observer._sites
+        site = sites[position]
+        if position == 0 or sites[position - 1] != site:
+            key = site[0], site[2]
             self.omitted_runs[key] = self.omitted_runs.get(key, 0) + 1
 
     def close_gaps(self) -> None:
@@ -335,7 +344,7 @@ def _is_dead(record: Any, tracked: Mapping[int, int]) -> bool:
     """Return True if nothing but an observer refers to the results of a record."""
     if record[-1].__class__ is not tuple:
         return reference_count(record[-1]) <= COUNT_IN_TABLE and tracked[record[-1]] is record[-1]
-    for i in record[-1]:
+    for i in record[-1]:  # noqa: SIM110 -- all() takes three times as long
         # The variable is one more reference.
         if reference_count(i) > COUNT_IN_TABLE + 1 or tracked[i] is not i:
             return False
