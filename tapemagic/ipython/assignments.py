@@ -37,6 +37,9 @@ class Bindings(Sequence[Bound]):
         self._ids.append(i)
         self._lines.append(line or 0)
 
+    def __iter__(self) -> Iterator[Bound]:
+        return ((i, line or None) for i, line in zip(self._ids, self._lines, strict=True))
+
     def __len__(self) -> int:
         return len(self._ids)
 

@@ -170,7 +170,7 @@ class Summary:
 
     @cached_property
     def in_box(self) -> Summary:
-        """This summary with a picture of fewer cells, for a small box."""
+        """The summary with a picture of fewer cells, for a small box."""
         return self.coarser(*BOX_CELLS)
 
     def coarser(self, rows: int, columns: int) -> Summary:

@@ -131,6 +131,7 @@ def test_report_of_a_thinned_loop(run: Run, magics: Any, monkeypatch: pytest.Mon
     thinned = sections(run(f"%%tape\n{LOOP}"))
     kept = len(magics.last.observer.records)
     monkeypatch.setattr(observer, "COLLECT_AFTER_BYTES", 1 << 40)
+    monkeypatch.setattr(thinning, "COLLECT_AFTER_RECORDS", 1 << 40)
     run(SETUP)
     whole = sections(run(f"%%tape\n{LOOP}"))
     total = len(magics.last.observer.records)

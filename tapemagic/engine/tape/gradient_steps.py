@@ -177,8 +177,8 @@ def _norm(value: Any) -> float:
         return float(abs(value))
     flat = np.asarray(value).reshape(-1)
     flat = (np.abs(flat) if flat.dtype.kind == "c" else flat).astype(np.float64, copy=False)
-    # A sum of squares is many times faster than a maximum and a scaled norm, and suffices for usual numbers. Not by `@`:
-    # a library that multiplies on several threads takes longer to wake them up than to add.
+    # A sum of squares is many times faster than a maximum and a scaled norm, and suffices for usual numbers. Without
+    # `@`: a library that multiplies on several threads takes longer to wake them up than to add.
     squares = float(np.einsum("i,i->", flat, flat))
     if MIN_SQUARES < squares < MAX_SQUARES:
         return math.sqrt(squares)

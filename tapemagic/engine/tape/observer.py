@@ -402,7 +402,7 @@ class Observer(Tape):
             tuple(sources),
             tuple(results),
             weighted,
-            tape if any([x is None for x in results]) else None,
+            tape if any(x is None for x in results) else None,
             tick(),
             code,
             offset,

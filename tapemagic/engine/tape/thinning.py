@@ -21,9 +21,9 @@ from tapemagic.engine.recording import FOREIGN, Absent, outputs_of
 from tapemagic.engine.tape.memory import COUNT_IN_TABLE, bytes_held, reference_count
 from tapemagic.engine.tape.turns import FEW_TURNS, Turn, Turns
 
-# A collection looks at every record since the last one. 8 MB are three steps of a small network on batches of 128, and
+# A collection looks at every record since the last one. 16 MB are six steps of a small network on batches of 128, and
 # 2,048 records take about 5 ms.
-COLLECT_AFTER_BYTES, COLLECT_AFTER_RECORDS = 1 << 23, 1 << 11
+COLLECT_AFTER_BYTES, COLLECT_AFTER_RECORDS = 1 << 24, 1 << 11
 """The bytes of large results, and the number of records, after which dead results are looked for."""
 
 RECORD_BYTES = 700
