@@ -18,7 +18,13 @@ import numpy as np
 
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import FOREIGN, Absent, outputs_of
-from tapemagic.engine.tape.memory import COUNT_IN_TABLE, bytes_held, reference_count
+from tapemagic.engine.tape.gradient_steps import size_of
+from tapemagic.engine.tape.memory import (
+    COUNT_IN_TABLE,
+    bytes_held,
+    reference_count,
+    without_unread,
+)
 from tapemagic.engine.tape.turns import FEW_TURNS, Turn, Turns
 
 # A collection looks at every record since the last one. 16 MB are six steps of a small network on batches of 128, and
@@ -36,6 +42,10 @@ KEPT_BYTES = 1 << 24
 """The size of the arrays in the kept turns above which fewer turns are kept."""
 
 
+SLIM, RENEWED = 1, 2
+"""The states of a record besides 0: without the values that no rule reads; with new int objects as ids."""
+
+
 class Thinning:
     """Lets go of the dead records of an `Observer`.
 
@@ -49,7 +59,7 @@ class Thinning:
         self._observer = observer
         self._turns = Turns(observer._calls)
         self.turns: list[Turn | None] = []
-        self._has_new_ids = bytearray()
+        self._states = bytearray()
         self._sweep_ends: set[int] = set()
         self._samples = FEW_TURNS
         self._settled = 0
@@ -127,7 +137,7 @@ class Thinning:
         observer, turns, ends = self._observer, self.turns, self._sweep_ends
         observer._complete()
         records, sites, orders = observer._records, observer._sites, observer._orders
-        self._has_new_ids.extend(bytes(len(records) - len(self._has_new_ids)))
+        self._states.extend(bytes(len(records) - len(self._states)))
         place, site, turn = self._turns.place, None, None
         for position in range(len(turns), len(records)):
             record = records[position]
@@ -173,33 +183,37 @@ class Thinning:
         # change, so that an interrupt leaves at most entries without a record.
         observer = self._observer
         records, tracked = observer._records, observer._tracked
-        has_new_ids, turns, orders = self._has_new_ids, self.turns, observer._orders
+        states, turns, orders = self._states, self.turns, observer._orders
         last_turn: Turn | None = None
         is_kept = True
         for position in range(len(turns) - 1, first - 1, -1):
             record = records[position]
-            if not _is_dead(record, tracked):
-                continue
             turn = turns[position]
-            if turn is not None:
-                if turn is not last_turn:
-                    last_turn, is_kept = turn, self._is_kept(turn)
-                if not is_kept:
-                    records[position] = None
-                    if record[-1].__class__ is not tuple:
-                        del tracked[record[-1]]
-                    else:
-                        for i in record[-1]:
-                            del tracked[i]
-                        i = 0
-                    turn.dropped()
-                    self.omitted += 1
-                    if not orders[position]:
-                        self._count_run(position)
-                    continue
+            if turn is not last_turn:
+                last_turn, is_kept = turn, turn is None or self._is_kept(turn)
+            if not _is_dead(record, tracked):
+                # A report doesn't show its values, but a gradient may still need some of them.
+                if not is_kept and not states[position]:
+                    states[position] = SLIM
+                    if np.ndarray in map(type, record[1]):
+                        records[position] = slimmed(record, tracked)
+                continue
+            if turn is not None and not is_kept:
+                records[position] = None
+                if record[-1].__class__ is not tuple:
+                    del tracked[record[-1]]
+                else:
+                    for i in record[-1]:
+                        del tracked[i]
+                    i = 0
+                turn.dropped()
+                self.omitted += 1
+                if not orders[position]:
+                    self._count_run(position)
+                continue
             self._kept_bytes += _size(record)
-            if not has_new_ids[position]:
-                has_new_ids[position] = 1
+            if states[position] != RENEWED:
+                states[position] = RENEWED
                 self._renew(position)
 
     def _cut(self) -> None:
@@ -217,7 +231,7 @@ class Thinning:
             if (
                 turn is not None
                 and turn.is_swept
-                and not self._has_new_ids[last]
+                and self._states[last] != RENEWED
                 and not self._is_kept(turn)
             ):
                 chosen.append(last)
@@ -271,7 +285,7 @@ class Thinning:
                     cut.add(i + 0)
         for items in (observer._sites, observer._orders, observer._seeds, observer._sweeps):
             items.clear()
-        self.turns, self._has_new_ids = [], bytearray()
+        self.turns, self._states = [], bytearray()
         self._settled = 0
         observer._cut = frozenset(cut)
 
@@ -314,9 +328,9 @@ class Thinning:
         records = observer._records
         kept = [p for p in range(first, len(records)) if records[p] is not None]
         if len(kept) < len(records) - first:
-            lists = records, observer._sites, observer._orders, self.turns, self._has_new_ids
+            lists = records, observer._sites, observer._orders, self.turns, self._states
             new = [[items[p] for p in kept] for items in lists[:-1]]
-            flags = bytes([self._has_new_ids[p] for p in kept])
+            flags = bytes([self._states[p] for p in kept])
             # All at once, in C: an interrupt comes before or afterwards.
             deque(map(setitem, lists, repeat(slice(first, None)), [*new, flags]), 0)
             tracked = observer._tracked
@@ -325,6 +339,16 @@ class Thinning:
                 sweep for sweep in observer._sweeps if any(i in tracked for i in sweep[1])
             ]
         self._first_gap = -1
+
+
+def slimmed(record: Any, tracked: Mapping[int, int]) -> Any:
+    """Return a record without the values that no rule reads, but with their norms, which curves of loops show."""
+    slim = without_unread(record, tracked)
+    if slim is not record:
+        for value, kept in zip((*record[1], record[4]), (*slim[1], slim[4]), strict=True):
+            if kept is not value and kept.__class__ is Absent:
+                kept.norm = size_of(value)
+    return slim
 
 
 def held_by(records: Sequence[Any]) -> int:
