@@ -84,8 +84,7 @@ class Assignments:
     def add_tensor(self, name: str, value: Traced, line: int | None, observer: Any) -> None:
         """Add the latest value of a name, a tensor, with the line of the cell; `observer` knows its order."""
         self.count += 1
-        if name in self._latest:
-            self._keep_watched(name, observer)
+        self._keep_watched(name, observer)
         entry = self._latest[name] = self.count, value
         i = id_of(value)
         self._kept["derivative" if observer.order_of(value) else "tensor"][name] = entry
@@ -98,7 +97,7 @@ class Assignments:
     def _keep_watched(self, name: str, observer: Any) -> None:
         """Keep the last value of a name if it is watched, because the name gets another value now."""
         entry = self._latest.get(name)
-        if entry is not None and isinstance(entry[1], Traced) and observer.watches(entry[1]):
+        if entry and isinstance(entry[1], Traced) and observer.watches(entry[1]):
             self._kept["watched"][name] = entry
 
     def _identify(self, position: int, value: Traced) -> None:

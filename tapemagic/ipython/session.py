@@ -159,7 +159,7 @@ class Session:
     def named(self, name: str, value: Any, line: int) -> Any:
         """Record an assignment on a line; return the value to bind, a tensor if the name is watched."""
         # A name that is bound to something else is no longer a list that became a tensor.
-        if name in self.lists and not self.observer.tracks(value):
+        if self.lists and name in self.lists and not self.observer.tracks(value):
             del self.lists[name]
         value = self._bind(name, value, line)
         self.assigned[name] = line
@@ -173,7 +173,7 @@ class Session:
         # Other objects would be kept alive by the history without ever being shown.
         if isinstance(value, Traced):
             self._assignments.add_tensor(name, value, line, self.observer)
-        elif is_number(value) or isinstance(value, CONTAINERS):
+        elif value.__class__ is int or is_number(value) or isinstance(value, CONTAINERS):
             self._assignments.add(name, value, self.observer)
         return value
 
