@@ -198,15 +198,10 @@ class Subject:
     @cached_property
     def training_calls(self) -> Sequence[GradientStep]:
         """The calls by which the program took gradients of values other than gradients, with respect to Variables."""
-        order_of = self.whole.order_of
         records = self.whole.records[self.operations :]
         end = outputs_of(records[0])[0] if records else math.inf
-        # The gradient of a gradient isn't a training step, and neither is a gradient that the report took.
-        return [
-            step
-            for step in self.whole.origins.steps
-            if step.time <= end and not any(map(order_of, step.targets))
-        ]
+        # The gradients that the report took are none.
+        return [step for step in self.whole.origins.steps if step.time <= end]
 
     @cached_property
     def step_gradients(self) -> StepGradients:

@@ -385,7 +385,9 @@ class Observer(Tape):
         weighted: bool,
     ) -> None:
         line = self._where()[0]
-        if method == "gradient" and not weighted:
+        # The gradient of a gradient isn't a step of training.
+        order_at = self._spans.order_at
+        if method == "gradient" and not weighted and not any(order_at(x._id) for x in targets):
             self._steps.add(targets, sources, results, line)
         frame = sys._getframe(3)  # the program's frame; two methods of the tape are in between
         code, offset = frame.f_code, frame.f_lasti
