@@ -6,6 +6,7 @@ import ast
 import math
 import operator
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -59,6 +60,10 @@ BEGINNING = re.compile(rf"[-(]*([0-9.]|({'|'.join(FUNCTIONS)})\()")
 
 NOT_COMPUTED = "not computed"
 ONE_CHUNK = "1 chunk"
+
+MACRON, OVERLINE = "\u0304", "\u0305"
+BARRED = re.compile(rf"[A-Za-z]{MACRON}[0-9₀-₉]*|([^{OVERLINE}]{OVERLINE}+)+")
+"""A name with a bar, as `barred` writes it."""
 
 MAX_LINE = 60
 """Maximum number of characters shown of a line."""
@@ -316,6 +321,47 @@ def subscript(number: int) -> str:
 def without_subscript(name: str) -> str:
     """Remove the subscript digits at the end of a name."""
     return name.rstrip(SUBSCRIPTS)
+
+
+def barred(name: str) -> str:
+    """Put a bar over a name, the symbol of its gradient.
+
+    HTML and LaTeX draw one line over all of a name that matches `BARRED`; `bars_as_text` is for plain text.
+
+    Examples
+    --------
+    >>> barred("x1"), bars_as_text(f"{barred('loss')} = 1.0")
+    ('x̄1', 'bar(loss) = 1.0')
+    """
+    letter = name[:1]
+    # A letter with a combining macron is legible everywhere. Python composes the letters of names (ā), so that no
+    # variable looks like it. Longer names get a mark after each character, which tells where the bar ends.
+    if letter.isascii() and letter.isalpha() and not name[1:].strip(SUBSCRIPTS + "0123456789"):
+        return f"{letter}{MACRON}{name[1:]}"
+    return "".join(f"{char}{OVERLINE}" for char in name)
+
+
+def bars_as_text(text: str) -> str:
+    """Write the bars over names as plain text can show them: x̄1, but bar(loss)."""
+    # Fonts draw the bar over l higher than that over o, or lack the mark (Liberation).
+    return replace_bars(text, _bar_as_text)
+
+
+def _bar_as_text(name: str) -> str:
+    short = barred(name)
+    return f"bar({name})" if OVERLINE in short else unicodedata.normalize("NFC", short)
+
+
+def replace_bars(text: str, show: Callable[[str], str], other: Callable[[str], str] = str) -> str:
+    """Join what `show` returns for each name with a bar, and what `other` returns for the text between."""
+    if MACRON not in text and OVERLINE not in text:
+        return other(text)
+    parts, end = [], 0
+    for match in BARRED.finditer(text):
+        name = match[0].replace(MACRON, "").replace(OVERLINE, "")
+        parts += [other(text[end : match.start()]), show(name)]
+        end = match.end()
+    return "".join([*parts, other(text[end:])])
 
 
 def format_line(place: Place) -> str:

@@ -23,9 +23,10 @@ from tapemagic.report.verdict.statement import Statement
 from tests.drawing.test_dot import NASTY
 from tests.report.recordings import chain, product, record, regression, square, with_contents
 
-TAGS = set(  # noqa: C405
-    ["div", "pre", "table", "thead", "tbody", "tr", "th", "td", "span", "img", "b", "br", "code", "details", "summary"]
-)  # fmt: skip
+TAGS = {
+    *["div", "pre", "table", "thead", "tbody", "tr", "th", "td", "span", "img", "b", "u", "br"],
+    *["code", "details", "summary"],
+}
 VOID = {"img", "br"}
 CELLS = {"td", "th"}
 
