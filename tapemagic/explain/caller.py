@@ -19,7 +19,7 @@ from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.explain.explain import Explanation, explain
-from tapemagic.explain.formatting import own_name
+from tapemagic.explain.formatting import numbered, own_name
 from tapemagic.explain.parts import items
 from tapemagic.explain.program_text import loop_names
 from tapemagic.explain.query import Program, Question
@@ -79,11 +79,16 @@ class _Caller:
             for name, bound in reversed(self.items)
             if bound is value and name not in self._passing
         )
-        own = own_name(value) if isinstance(value, Variable) else ""
+        own = self.told_apart(own_name(value), value) if isinstance(value, Variable) else ""
         # The default name, which all unnamed Variables share, tells nothing.
         own = "" if own == "Variable" else own
         # Small integers, strings and None are shared, so a name of an equal object says nothing.
         return own if type(value) in (int, str, bool, type(None)) else next(matches, own)
+
+    def told_apart(self, own: str, variable: Any) -> str:
+        """Return a Variable's own name, or x₁ if the program has another value by the name x."""
+        others = {name for name, value in self.items if value is not variable}
+        return numbered(own, others) if own in others else own
 
     def named(self, node: Node, value: Any, default: str) -> list[Named]:
         """The tensors of a structure with their names in the program."""
@@ -137,7 +142,7 @@ def recorded_names(tape: Tape, method: str, target: Any, sources: Any) -> Record
         # Variables of objects, such as a model, have no name here. Those that nobody named share one, and are counted.
         own = [own_name(variable) for variable in contents.variables]
         by_id = {
-            id_of(x): (f"{name} {k}" if own.count(name) > 1 else name, x)
+            id_of(x): (f"{name} {k}" if own.count(name) > 1 else caller.told_apart(name, x), x)
             for k, (name, x) in enumerate(zip(own, contents.variables, strict=True), 1)
         }
         # Reversed, so that the first name of a tensor with several wins.

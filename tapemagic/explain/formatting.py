@@ -7,10 +7,11 @@ import math
 import operator
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -316,6 +317,17 @@ def _has_stable_repr(value: Any) -> bool:
 def subscript(number: int) -> str:
     """Write a number in subscript digits, as in w₂, the second value of a variable w."""
     return str(number).translate(AS_SUBSCRIPTS)
+
+
+def numbered(name: str, taken: Container[str]) -> str:
+    """Append the first number in subscript digits that makes a name different from those that are taken.
+
+    Examples
+    --------
+    >>> numbered("w", {"w", "w₁"})
+    'w₂'
+    """
+    return next(new for k in count(1) if (new := f"{name}{subscript(k)}") not in taken)
 
 
 def without_subscript(name: str) -> str:

@@ -16,7 +16,7 @@ from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.explain.advice import conversion, lost_track, replacement
 from tapemagic.explain.explain import Explanation, explain
-from tapemagic.explain.formatting import label, own_name, without_subscript
+from tapemagic.explain.formatting import label, numbered, own_name, without_subscript
 from tapemagic.explain.lazy_values import has_lazy_values, is_lazy_array
 from tapemagic.explain.parts import tensors
 from tapemagic.explain.query import Program, Question
@@ -407,10 +407,11 @@ class Session:
         loop is the last choice, because it was bound to other values as well.
         """
         used, unused = self.notebook()
-        # A Variable's own name is of no use if the notebook has another value by that name.
-        taken = dict([*used, *unused])
+        # If the notebook has another value by a Variable's own name, the place of the Variable tells them apart.
+        taken = {name for name, _ in (*used, *unused)}
         own = {id_of(x): label(own_name(x)) for x in values}
-        own |= {id_of(x): UNNAMED for x in values if own[id_of(x)] in taken}
+        shared = {i: name for i, name in own.items() if name in taken}
+        own |= dict.fromkeys(shared, UNNAMED)
         looped = [(name, x) for name, x in used if name in self.cell.looped]
         used = [(name, x) for name, x in used if name not in self.cell.looped]
         named = {id_of(x): name for name, x in [*used, *unused][::-1] if isinstance(x, Traced)}
@@ -429,8 +430,14 @@ class Session:
             for i, name in self.value_names().items()
             if without_subscript(name) not in self.cell.looped
         }
-        named = earlier | named
-        return [named.get(i, name) for i, name in own.items()]
+        names = own | earlier | named
+        taken |= {*names.values(), *self.value_names().values()}
+        for i, name in shared.items():
+            # Without a place, as in x = Variable(2.0, name="x") + 1.0, it is x₁, like an earlier value of x.
+            if names[i] == UNNAMED:
+                names[i] = numbered(name, taken)
+                taken.add(names[i])
+        return [names[i] for i in own]
 
     def notebook(self) -> tuple[list[Named], list[Named]]:
         """Return the notebook's named values: those that the cell uses, and the others, without hidden names."""

@@ -152,6 +152,19 @@ def test_variables_of_an_object() -> None:
     assert "dy/d(weights.first) = 3.0" in str(tape.report(y, weights.first))
 
 
+def test_variables_that_share_a_name_with_another_value() -> None:
+    """A Variable x that only x = Variable(...) + 1 reads is x₁."""
+    with tm.GradientTape() as tape:
+        x = tm.Variable(2.0, name="x") + 1.0
+        y = x * tm.Variable(5.0, name="other")
+
+    assert "dy/dx₁ = 5.0, dy/dother = 3.0" in str(tape.report(y))
+    [variable, _] = tape.watched_variables()
+    assert "dy/dvariable = 5.0" in str(tape.report(y, [variable]))
+    del variable
+    assert "dy/dx₁ = 5.0" in str(tape.report(y, [tape.watched_variables()[0]]))
+
+
 def _consumed() -> TapeReport:
     tape, y, x, _ = products()
     tape.gradient(y, x)

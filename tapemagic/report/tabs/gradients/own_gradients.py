@@ -18,6 +18,7 @@ from tapemagic.explain.program_text import text_of
 from tapemagic.explain.query import Program, Question
 from tapemagic.explain.snapshot import Named, snapshot_of
 from tapemagic.report.subject import Subject
+from tapemagic.report.summary import summarise
 
 MAX_EXPRESSION_LENGTH = 24
 """Maximum number of characters of an expression that serves as a name."""
@@ -47,6 +48,8 @@ class OwnGradient:
         The weights, or the sum that it is the gradient of, or ''.
     higher : str
         The symbol of a gradient of a gradient, such as d²y/dx²; '' for others.
+    brief : str
+        Like `text`, but for a sentence.
     """
 
     name: str
@@ -60,6 +63,7 @@ class OwnGradient:
     count: int = 1
     remark: str = ""
     higher: str = ""
+    brief: str = ""
 
     @property
     def symbol(self) -> str:
@@ -159,6 +163,7 @@ def _rows(subject: Subject, call: GradientCall) -> Iterator[OwnGradient]:
             call.line,
             call.times,
             remark if text else "",
+            brief="" if value is None else summarise(unwrap(value)).brief,
         )
 
 
