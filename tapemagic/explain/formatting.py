@@ -7,7 +7,7 @@ import math
 import operator
 import re
 import unicodedata
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -71,6 +71,9 @@ MAX_LINE = 60
 
 DIFFERENTIAL = re.compile(r"d+[^\W\d]?[\d₀-₉]*|d[^\W_]+_d\w+")
 """Names that would look like another derivative after a d: d, dy, dw1, dy_dx."""
+
+MAX_TERMS = 3
+"""Maximum number of terms of a sum that are written with plus signs."""
 
 MAX_VALUE = 2000
 """Maximum number of characters shown of a cell's value."""
@@ -330,6 +333,21 @@ def numbered(name: str, taken: Container[str]) -> str:
     return next(new for k in count(1) if (new := f"{name}{subscript(k)}") not in taken)
 
 
+def unique_name(name: str, taken: Container[str]) -> str:
+    """Append a number to a name if it is taken.
+
+    Examples
+    --------
+    >>> unique_name("w", {"w"})
+    'w (2)'
+    """
+    candidate, copy = name, 1
+    while candidate in taken:
+        copy += 1
+        candidate = f"{name} ({copy})"
+    return candidate
+
+
 def without_subscript(name: str) -> str:
     """Remove the subscript digits at the end of a name."""
     return name.rstrip(SUBSCRIPTS)
@@ -394,6 +412,19 @@ def format_lines(lines: tuple[int, int] | None) -> str:
         return "loop"
     first, last = lines
     return f"line {first}" if first == last else f"lines {first}–{last}"
+
+
+def format_sum(names: Sequence[str], of_arrays: bool) -> str:
+    """Name the sum of some numbers, or of the elements of arrays, which a tape differentiates.
+
+    Examples
+    --------
+    >>> format_sum(["y"], False), format_sum(["fit", "penalty"], False), format_sum(["y"], True)
+    ('y', 'fit + penalty', 'the sum of y')
+    """
+    if of_arrays or len(names) > MAX_TERMS:
+        return f"the sum of {', '.join(names)}"
+    return " + ".join(names)
 
 
 def derivative_symbol(target: str, source: str, order: int) -> str:

@@ -94,7 +94,7 @@ def test_a_target_that_is_used_on() -> None:
         (symbol, formula, added, before, after)
         for symbol, formula, added, before, after in steps(found)
     ]
-    assert "the sum of y0, y1" == part(found).goal
+    assert "y0 + y1" == part(found).goal
     of_y0 = [(before, after) for symbol, _, _, before, after in steps(found) if symbol == "ȳ0"]
     assert of_y0 == [(None, "1.0"), ("1.0", "4.0")]
 
