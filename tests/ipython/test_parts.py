@@ -9,9 +9,11 @@ import pytest
 
 from tapemagic import Variable
 from tapemagic.explain.parts import tensors
+from tapemagic.report.tabs.graph.drawn_graph import Drawer
 from tests.ipython.conftest import Run
 from tests.ipython.test_watching import gradients, role
 from tests.report.recordings import notes
+from tests.report.steps import drawings
 
 OBJECT = "class Thing:\n    pass\no = Thing()\n"
 
@@ -147,6 +149,30 @@ def test_other_magics_after_a_list(run: Run) -> None:
     assert "stack" in str(run("%tape_graph"))
     assert "stack" not in str(run("%tape_graph other"))
     assert 6.0 == float(run("%gradient other x"))
+
+
+@pytest.mark.parametrize(
+    ("end", "last", "folded", "words"),
+    [
+        ("", [(16, 16)], (1, 15, 16), "iterations 1–15 of 16"),
+        ("\ny = np.sum(np.stack(ys))", [(16, 16)], (1, 15, 16), "iterations 1–15 of 16"),
+        ("\ny = np.sum(np.stack(ys[::-1]))", [], (1, 16, 16), "16 times"),
+    ],
+)
+def test_iterations_that_are_not_drawn_count(
+    run: Run, end: str, last: list[Any], folded: tuple[int, int, int], words: str
+) -> None:
+    """A graph draws six of many inputs, and only the iterations behind them: they have the numbers of the program."""
+    with drawings() as found:
+        report = run(f"%%tape x\nys = [np.sin(x * k) for k in range(16)]{end}")
+
+    assert last == [frame.iteration for frame in report.graph.frames if frame.iteration]
+    [closed] = [step for step in report.graph.steps if step.iterations]
+    assert folded == closed.iterations
+    assert words in closed.name
+    opened = Drawer(found[0][0]).draw({closed.fold: 14}).graph
+    [shown] = [frame.iteration for frame in opened.frames if frame.iteration]
+    assert shown in {(16, 16), (14, 16), (13, 16)}, "the nearest that is drawn"
 
 
 def test_large_arrays_are_not_joined(run: Run) -> None:
