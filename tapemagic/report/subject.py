@@ -42,7 +42,7 @@ class Subject:
     """The recording that a report is about.
 
     - `whole`: The recording, with the operations of the derivatives that the report takes.
-    - `operations`: The number of its operations that the cell itself recorded: the first ones.
+    - `operations`: The number of its operations before those of the derivatives that the report takes.
     - `request`: What the report should show.
     - `derivatives`: The derivatives of the targets with respect to the sources.
     - `context`: The names and lines of the program.

@@ -18,7 +18,7 @@ from tapemagic.explain.formatting import clipped
 from tapemagic.explain.nonfinite import NonFinite
 from tapemagic.explain.program_text import Statement, statement_at
 from tapemagic.report.drawn_records import drawn_positions
-from tapemagic.report.folding import Block, Part, fold
+from tapemagic.report.folding import Block, Part, pruned
 from tapemagic.report.request import MAX_NODES
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summaries, shared_summaries
@@ -152,7 +152,8 @@ class Drawer:
         if all(len(record[2]) <= self.max_inputs for record in records):
             return subject.positions, subject.tree
         positions = drawn_positions(records, subject.names, subject.roles, self.max_inputs)
-        return positions, fold(subject.snapshot, positions)
+        # The tree of all operations, since iterations of which none is drawn count.
+        return positions, pruned(subject.tree, set(positions))
 
     @cached_property
     def _folded(self) -> tuple[DrawnGraph, FoldPolicy, int | None]:
