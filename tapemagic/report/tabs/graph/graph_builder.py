@@ -33,6 +33,7 @@ from tapemagic.report.tabs.graph.graph import Graph, GraphFrame, Step, Value
 from tapemagic.report.tabs.graph.view import Fold, Frame, Plan
 from tapemagic.report.tabs.trace.formulas import INPUTS, formula_of, is_chain
 from tapemagic.report.tabs.trace.notation import Symbol, rendered, symbol_of
+from tapemagic.report.verdict.source_operands import constants_in_text
 
 ORDINALS = ("first", "second", "third")
 BOX_CELLS = (6, 23)
@@ -326,11 +327,16 @@ class GraphBuilder:
         record = self.subject.records[position]
         origins = self.snapshot.origins
         line, order = origins.sites[position][0], origins.orders[position]
-        operands = [(v, i) for v, i in zip(record.values, record.ids, strict=True) if v is not None]
+        written = constants_in_text(self.subject, position)
+        operands = [
+            (v, i, text)
+            for v, i, text in zip(record.values, record.ids, written, strict=True)
+            if v is not None
+        ]
         outputs = list(zip(record.outputs, record.output_ids, strict=True))
         shown = first_and_last(operands, self.max_inputs)
         index = len(self.steps)
-        inputs = tuple(self.index_of(value, i, None) for value, i in shown)
+        inputs = tuple(self.index_of(value, i, None, text) for value, i, text in shown)
         slopes = self.slopes(record) if len(operands) == len(shown) == len(record.ids) else ()
         hidden = len(operands) - len(shown)
         self.add(
@@ -394,8 +400,11 @@ class GraphBuilder:
         value = self.values[index]
         return symbol_of(value.name or value.symbol or value.text)
 
-    def index_of(self, value: Any, i: int, line: int | None) -> int:
-        """The index of a value in the graph, to which it is added if it is new."""
+    def index_of(self, value: Any, i: int, line: int | None, written: str = "") -> int:
+        """The index of a value in the graph, to which it is added if it is new.
+
+        - `written`: The expression that the program writes for a constant.
+        """
         if self.snapshot.tracks(i):
             if i in self.index:
                 return self.index[i]
@@ -409,6 +418,8 @@ class GraphBuilder:
             return existing
         index = self.constants[name or id(value)] = len(self.values)
         box = Value(index, name, role, np.shape(value), dtype_name(value), "")
+        if not name:
+            box = replace(box, symbol=written)
         self.values.append(self.value(value, box))
         return index
 
