@@ -189,18 +189,13 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
     if what not in KEEP_TENSOR:
         if "cmath" in calls:
             return "Write NumPy's function of the same name, with a complex tensor: np.sqrt(x + 0j)"
-        filling = fill_replacement(event.place, namespace)
-        if what.startswith("."):
-            return f"Remove {what}, and {filling}" if filling else f"Remove {what}"
-        return "Compute with the tensor itself"
+        removed = _fill_replacement(event, namespace) or f"Remove {what}"
+        return removed if what.startswith(".") else "Compute with the tensor itself"
     by_math = what == "float()" and math_replacement(event.place, namespace)
     # A polynomial of a list needs a tensor of coefficients before anything else.
     by_list = list_replacement(event.place, namespace)
     by_line = _first(CONVERSIONS, calls)
-    if not by_math and "[]=" in calls and (filling := fill_replacement(event.place, namespace)):
-        if _is_conversion_hidden(event):
-            return filling[0].upper() + filling[1:]
-        return f"Remove {what}, and {filling}"
+    by_line = _fill_replacement(event, namespace) or by_line
     return by_math or ("poly1d" in calls and by_list) or by_line or by_list or KEEP_TENSOR[what]
 
 
@@ -265,22 +260,29 @@ def filled(place: Place | None) -> ast.expr | None:
     return None
 
 
-def fill_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
+def _fill_replacement(event: Event, namespace: Mapping[str, Any]) -> str:
     """Return the advice to fill a list instead of an array, or '' if a list has no such elements."""
+    place = event.place
     for statement in on_line(*text_of(place)):
         match statement:
-            case (
-                ast.Assign([*_, ast.Subscript(ast.Name(name), index)])
-                | ast.AugAssign(ast.Subscript(ast.Name(name), index))
+            case ast.Assign([*_, ast.Subscript(ast.Name(name), index)]) | ast.AugAssign(
+                ast.Subscript(ast.Name(name), index)
             ):
-                value = namespace.get(name)
                 # Lists have neither several axes nor elements that another array chooses.
                 is_single = not any(isinstance(x, ast.Tuple | ast.Slice) for x in ast.walk(index))
                 chosen = namespace.get(index.id, 0) if isinstance(index, ast.Name) else 0
-                if isinstance(value, np.ndarray) and is_single and isinstance(chosen, int | np.integer):
-                    loops = [x for x in around(*text_of(place)) if isinstance(x, ast.For | ast.While)]
-                    before, after = ("the loop", "after it") if loops else ("that", "when it is filled")
-                    return f"write {name} = list({name}) before {before}, and {name} = np.stack({name}) {after}"
+                if not (is_single and isinstance(chosen, int | np.integer)):
+                    continue
+                if isinstance(namespace.get(name), np.ndarray):
+                    loops = [
+                        x for x in around(*text_of(place)) if isinstance(x, ast.For | ast.While)
+                    ]
+                    before, after = (
+                        ("the loop", "after it") if loops else ("that", "when it is filled")
+                    )
+                    removed = "" if _is_conversion_hidden(event) else f"Remove {event.what}, and "
+                    start = f"{removed}write" if removed else "Write"
+                    return f"{start} {name} = list({name}) before {before}, and {name} = np.stack({name}) {after}"
     return ""
 
 

@@ -45,7 +45,7 @@ STEPS = [
      "%%tape z\ny = -np.mean(tm.log_sigmoid(-z))"),
     ("z = np.array([0.5, 40.0])",
      "%%tape z\np = 1 / (1 + np.exp(-z))\ny = -np.mean(z * np.log(p) + np.log(1 - p))",
-     ("y is inf because log(1 - p) on line 3 is -inf (1 - p = 0.0). 1 - p is 0 because add on line 2 was rounded to 1.0 "
+     ("log(1 - p) on line 3 is -inf (1 - p = 0.0). 1 - p is 0 because add on line 2 was rounded to 1.0 "
      "(np.exp(-z) = 4.24835e-18). Write tapemagic.log_sigmoid(-z) instead of log(1 - 1 / (1 + exp(-z)))"),
      "%%tape z\ny = -np.mean(z * tm.log_sigmoid(z) + tm.log_sigmoid(-z))"),
     ("z = -900.0", "%%tape z\ns = 1 / (1 + np.exp(-z))\ny = -np.log(s)",

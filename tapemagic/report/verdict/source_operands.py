@@ -57,7 +57,11 @@ def constants_in_text(subject: Subject, position: int) -> Sequence[str]:
     record, origins = subject.records[position], subject.snapshot.origins
     empty = [""] * len(record.ids)
     # A derivative is recorded with the line that took it, but its operations aren't written there.
-    if not origins.sites or origins.orders[position] or all(map(subject.snapshot.tracks, record.ids)):
+    if (
+        not origins.sites
+        or origins.orders[position]
+        or all(map(subject.snapshot.tracks, record.ids))
+    ):
         return empty
     _, call, offset, _ = origins.sites[position]
     written = operands_at(origins.calls[call].code, offset, record.name, formula_text)
