@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 Point: TypeAlias = "tuple[float, float]"
@@ -57,7 +58,7 @@ def _curves(steps: Steps) -> Iterator[Curve]:
         if kind == "C":
             yield (start, *points)
         elif kind == "L":
-            yield from zip([start, *points], points, strict=False)
+            yield from pairwise([start, *points])
         start = points[-1]
 
 
@@ -91,8 +92,7 @@ def _split(curve: Curve, time: float) -> tuple[Curve, Curve]:
     level, starts, ends = list(curve), [curve[0]], [curve[-1]]
     while len(level) > 1:
         level = [
-            (x0 + (x1 - x0) * time, y0 + (y1 - y0) * time)
-            for (x0, y0), (x1, y1) in zip(level, level[1:], strict=False)
+            (x0 + (x1 - x0) * time, y0 + (y1 - y0) * time) for (x0, y0), (x1, y1) in pairwise(level)
         ]
         starts.append(level[0])
         ends.append(level[-1])

@@ -15,6 +15,7 @@ from tapemagic.drawing.engines import (
     by_dot,
     by_pygraphviz,
 )
+from tapemagic.drawing.gaps import Steps
 from tapemagic.drawing.picture import (
     UNIT,
     Insert,
@@ -22,7 +23,6 @@ from tapemagic.drawing.picture import (
     Item,
     Outline,
     Picture,
-    Steps,
     Style,
     Words,
     joined_style,

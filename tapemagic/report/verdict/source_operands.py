@@ -67,8 +67,10 @@ def constants_in_text(subject: Subject, position: int) -> Sequence[str]:
     written = operands_at(origins.calls[call].code, offset, record.name, formula_text)
     if len(written) != len(record.ids):
         return empty
+    # A number that the program replaces by a tensor, such as y = 0.0 before y = y + x, must not share its name.
+    names = subject.once("names of tensors", lambda: frozenset(subject.stems.values()))
     return [
-        "" if subject.snapshot.tracks(i) else text
+        "" if subject.snapshot.tracks(i) or text in names else text
         for i, text in zip(record.ids, written, strict=True)
     ]
 

@@ -121,14 +121,18 @@ class GraphBuilder:
 
     def derivative_label(self, order: int, first: int) -> str:
         """The name of a derivative whose first operation is known: gradient of y."""
+        names = [self.subject.names.get(i, "") for i in self.differentiated(first)]
+        if names and all(names):
+            return f"gradient of {', '.join(names[:2])}{', …' * (len(names) > 2)}"
+        return f"{ORDINALS[order - 1] if order <= len(ORDINALS) else f'{order}th'} derivative"
+
+    def differentiated(self, first: int) -> Sequence[int]:
+        """The ids of the values whose derivative begins with an operation."""
         sweeps = self.snapshot.origins.sweeps
         # The last sweep that began before the first operation of the derivative has made it.
         time = outputs_of(self.snapshot.records[first])[0]
         k = bisect_right(sweeps, time, key=lambda sweep: sweep[0])
-        names = [self.subject.names.get(i, "") for i in sweeps[k - 1][1]] if k else []
-        if names and all(names):
-            return f"gradient of {', '.join(names[:2])}{', …' * (len(names) > 2)}"
-        return f"{ORDINALS[order - 1] if order <= len(ORDINALS) else f'{order}th'} derivative"
+        return sweeps[k - 1][1] if k else ()
 
     def always_drawn(self) -> list[Named]:
         """The sources and targets, except for variables that changed, or are inside of the boxes of layers."""
@@ -199,6 +203,7 @@ class GraphBuilder:
         index = len(self.steps)
         lines = fold.lines or self.lines_of(positions)
         developed = developments(self.subject, fold) if fold.kind == "loop" else []
+        goals = self.differentiated(positions[0]) if fold.kind == "derivative" else ()
         self.developments[index] = developed
         inputs = self.inputs_of(fold, read_values)
         hidden = len(inputs if fold.scope else read_values)
@@ -225,6 +230,7 @@ class GraphBuilder:
                 carried=carried(self.subject, developed),
                 fold=fold.key,
                 layer=layer_call(fold.name, fold.scope) if fold.scope else None,
+                goals=tuple(self.index[i] for i in goals if i in self.index),
             )
         )
         self.producer.update(dict.fromkeys(inside, index))
