@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from textwrap import wrap
 from typing import NamedTuple
 
@@ -520,8 +521,23 @@ def operation_lines(step: Step) -> list[str]:
 
 
 def wrapped(formula: str) -> list[str]:
-    """Return a formula in at most `MAX_LINES` lines."""
-    return wrap(formula, MAX_FORMULA, max_lines=MAX_LINES, placeholder=" …", break_on_hyphens=False)
+    """Return a formula in at most `MAX_LINES` lines of similar lengths.
+
+    Examples
+    --------
+    >>> wrapped("loss = mean((prediction - labels) ** 2) / 2")
+    ['loss = mean((prediction', '- labels) ** 2) / 2']
+    """
+    few = partial(wrap, max_lines=MAX_LINES, placeholder=" …", break_on_hyphens=False)
+    lines = few(formula, MAX_FORMULA)
+    # The narrowest lines that are as many, because a last line of "2" looks like a mistake.
+    longest = max(map(len, formula.split()), default=0)
+    for width in range(MAX_FORMULA - 1, longest - 1, -1):
+        narrower = few(formula, width)
+        if len(narrower) > len(lines) or narrower[-1].endswith("…"):
+            break
+        lines = narrower
+    return lines
 
 
 def value_label(value: Value, down: bool, gradient: bool, insert: Insert | None = None) -> str:

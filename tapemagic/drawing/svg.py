@@ -39,8 +39,8 @@ ANY_ENGINE = '%config TapeMagics.engine = "auto"'
 
 ROOM = 720
 """The width and height in pixels to which larger pictures are scaled down."""
-LEAST = 0.55
-"""The smallest scale at which a picture is legible; an even wider one is scrolled."""
+LEAST = 0.75
+"""The smallest scale at which all letters have 10 pixels; an even wider picture is scrolled."""
 PIXELS = 96 / 72 / UNIT
 """The pixels in a unit of a picture."""
 # `dot` comes first: it runs in a separate process, so a timeout or an interrupt can stop it.
