@@ -90,6 +90,8 @@ def test_names(run: Run, cell: str, expected: dict[str, str]) -> None:
         ("def f(z):\n    return z * data[0]\ny = f(x)", {"data[0]": "1.0"}),
         ("y = x * (data[0] + data[1] * data[2] + data[0] + data[1])", {}),
         ("y = np.sum(x * data)", {}),
+        ("y = np.sum(x * np.array([[1.0, 2.0]]))", {}),
+        ("y = np.sum(np.where(data > 1.5, x, 0.0))", {"data > 1.5": "[False, True, True]"}),
     ],
 )
 def test_constants(run: Run, cell: str, expected: dict[str, str]) -> None:

@@ -108,8 +108,16 @@ def short(node: ast.expr, write: Callable[[ast.AST], str] = ast.unparse) -> str:
     """Return a short expression as text, or '' for literals and long expressions."""
     if isinstance(node, ast.Constant | ast.List | ast.Tuple | ast.Dict | ast.Starred):
         return ""
+    if isinstance(node, ast.Call) and node.args and _is_literal(node.args[0]):
+        return ""
     # A negative literal is a UnaryOp in Python's syntax tree.
     if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
         return ""
     text = write(node)
     return text if len(text) <= LONGEST else ""
+
+
+def _is_literal(node: ast.expr) -> bool:
+    """Return True for a list of numbers, which says no more about an array than its elements do."""
+    names = any(isinstance(part, ast.Name) for part in ast.walk(node))
+    return isinstance(node, ast.List | ast.Tuple) and not names
