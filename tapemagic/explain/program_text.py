@@ -218,6 +218,7 @@ def statement_at(code: CodeType, offset: int, operands: bool = False) -> Stateme
     return Statement(_start(node), formula_text(node))
 
 
+@lru_cache(4096)
 def formula_text(node: ast.AST) -> str:
     """Return a part of a program as a formula: its text without the names of modules."""
     return ast.unparse(_WithoutModules().visit(deepcopy(node)))
@@ -225,7 +226,7 @@ def formula_text(node: ast.AST) -> str:
 
 def _extent_of(code: CodeType, offset: int) -> tuple[tuple[int, int], tuple[int, int]] | None:
     """Return the begin and the end, in the text of a program, of what an instruction computes."""
-    positions = list(code.co_positions())
+    positions = _positions(code)
     # What a library called may be recorded with an instruction of other code.
     if not 0 <= offset // 2 < len(positions):
         return None
@@ -233,6 +234,12 @@ def _extent_of(code: CodeType, offset: int) -> tuple[tuple[int, int], tuple[int,
     if None in (line, end_line, column, end_column):
         return None
     return (line or 0, column or 0), (end_line or 0, end_column or 0)
+
+
+@lru_cache(16)
+def _positions(code: CodeType) -> Sequence[tuple[int | None, int | None, int | None, int | None]]:
+    """Return the extents of all instructions: Python decodes them from the first one to the last."""
+    return list(code.co_positions())
 
 
 @lru_cache(1024)
