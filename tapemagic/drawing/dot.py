@@ -469,11 +469,17 @@ def estimate(graph: Graph, inserts: Inserts) -> Extents:
             for axis in (0, 1)
         ],
     )
+    # From top to bottom, a label is to the right of its edge, and makes the rows above and below it wider.
+    labelled_rows = [
+        sum(width + NODE_GAP for width, _ in row) + labels[at]
+        for table in (boxes, operations)
+        for at, row in table.items()
+        if labels.get(at)
+    ]
     return Extents(
         (lengths[0] + sum(texts) + RANK_GAP * len(texts) + frames + MARGIN, thicknesses[1]),
-        # A label is to the right of its edge, where boxes can't be.
         (
-            thicknesses[0] + max(texts, default=0),
+            max([thicknesses[0], *labelled_rows]),
             lengths[1] + (LINE + RANK_GAP) * len(texts) + frames + MARGIN,
         ),
     )

@@ -126,6 +126,12 @@ class GraphBuilder:
             return f"gradient of {', '.join(names[:2])}{', …' * (len(names) > 2)}"
         return f"{ORDINALS[order - 1] if order <= len(ORDINALS) else f'{order}th'} derivative"
 
+    def is_in_iteration(self, frame: int | None) -> bool:
+        """Return True if a frame is that of an iteration, or inside of one."""
+        while frame is not None and self.planned.frames[frame].kind != "iteration":
+            frame = self.planned.frames[frame].parent
+        return frame is not None
+
     def differentiated(self, first: int) -> Sequence[int]:
         """The ids of the values whose derivative begins with an operation."""
         sweeps = self.snapshot.origins.sweeps
@@ -203,7 +209,9 @@ class GraphBuilder:
         index = len(self.steps)
         lines = fold.lines or self.lines_of(positions)
         developed = developments(self.subject, fold) if fold.kind == "loop" else []
-        goals = self.differentiated(positions[0]) if fold.kind == "derivative" else ()
+        # Not in the iterations of a training: the arrow makes a graph longer, and the loss is next to its gradient.
+        is_apart = fold.kind == "derivative" and not self.is_in_iteration(frame)
+        goals = self.differentiated(positions[0]) if is_apart else ()
         self.developments[index] = developed
         inputs = self.inputs_of(fold, read_values)
         hidden = len(inputs if fold.scope else read_values)
