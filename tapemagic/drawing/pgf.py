@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tapemagic.drawing.gaps import Steps
 from tapemagic.drawing.heatmap import LEVELS, MARKS, color
-from tapemagic.drawing.picture import UNIT, Inset, Picture, Raster, Steps, Style, Words, fragment
+from tapemagic.drawing.picture import UNIT, Inset, Picture, Raster, Style, Words, fragment
 from tapemagic.drawing.tex import tex
 
 WIDTH, HEIGHT = 460, 600

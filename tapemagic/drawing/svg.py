@@ -15,6 +15,7 @@ from tapemagic.drawing.engines import (
     by_dot,
     by_pygraphviz,
 )
+from tapemagic.drawing.gaps import Steps
 from tapemagic.drawing.picture import (
     UNIT,
     Insert,
@@ -22,7 +23,6 @@ from tapemagic.drawing.picture import (
     Item,
     Outline,
     Picture,
-    Steps,
     Style,
     Words,
     joined_style,
@@ -39,8 +39,8 @@ ANY_ENGINE = '%config TapeMagics.engine = "auto"'
 
 ROOM = 720
 """The width and height in pixels to which larger pictures are scaled down."""
-LEAST = 0.55
-"""The smallest scale at which a picture is legible; an even wider one is scrolled."""
+LEAST = 0.75
+"""The smallest scale at which all letters have 10 pixels; an even wider picture is scrolled."""
 PIXELS = 96 / 72 / UNIT
 """The pixels in a unit of a picture."""
 # `dot` comes first: it runs in a separate process, so a timeout or an interrupt can stop it.

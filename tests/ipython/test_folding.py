@@ -224,6 +224,25 @@ def test_operands_of_a_statement(run: Run) -> None:
     assert [1] == [len(step.outputs) for step in graph.steps[-1:]]
 
 
+def test_nested_tapes_are_a_chain(run: Run) -> None:
+    """A folded derivative follows the value that it is of: height, velocity, acceleration."""
+    run("t = 1.5")
+    report = run(
+        "%%tape t\nwith tm.GradientTape() as outer, tm.GradientTape() as inner:\n    outer.watch(t)\n"
+        "    inner.watch(t)\n    height = 20.0 + 3.0 * t - 4.905 * t ** 2\n    velocity = inner.gradient(height, t)\n"
+        "acceleration = outer.gradient(velocity, t)"
+    )
+    names = [value.name for value in report.graph.values]
+    derivatives = {step.name: step for step in report.graph.steps if step.kind == "derivative"}
+
+    assert [names[i] for i in derivatives["gradient of height"].goals] == ["height"]
+    assert [names[i] for i in derivatives["gradient of velocity"].goals] == ["velocity"]
+    height, fold = names.index("height"), derivatives["gradient of height"].index
+    [edge] = [line for line in report.dot.splitlines() if f"n{height} -> s{fold}" in line]
+    assert "style=dashed" in edge
+    assert screens(report.graph) == 4
+
+
 def test_small_graphs_stay_open(run: Run) -> None:
     """A statement that a screen has room for is drawn operation by operation."""
     run("x = 2.0")

@@ -13,6 +13,7 @@ from tapemagic.report.subject import Subject
 from tapemagic.report.summary import summarise
 from tapemagic.report.tabs.gradients.find_gradients import Derivative
 from tapemagic.report.tabs.gradients.own_gradients import OwnGradient
+from tapemagic.report.verdict.broadcasting import broadcasting
 from tapemagic.report.verdict.earlier_steps import earlier_step
 from tapemagic.report.verdict.kinks import kinks
 from tapemagic.report.verdict.nonfinite_text import describe, describe_warning
@@ -73,6 +74,7 @@ def verdict(
     statements = [
         *facts,
         *_warnings(subject, nonfinite),
+        *broadcasting(subject),
         *subject.context.notes,
         *_missing(derivatives),
         *_own_nones(own),
