@@ -11,7 +11,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.engine import registry
-from tapemagic.report.tabs.gradients.numeric_check import Check
+from tapemagic.report.tabs.gradients.check_result import Check
 from tests.report.recordings import record
 
 RNG = np.random.default_rng(0)

@@ -16,9 +16,10 @@ from tapemagic.report.derivatives import Key, name_of_sum
 from tapemagic.report.request import Kind
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summary, summarise
+from tapemagic.report.tabs.gradients.check_result import Check
 from tapemagic.report.tabs.gradients.jacobians import hessians, jacobians
 from tapemagic.report.tabs.gradients.matrices import ASKING, Matrix, PendingMatrix
-from tapemagic.report.tabs.gradients.numeric_check import MAX_WORK, Check, checks_of
+from tapemagic.report.tabs.gradients.numeric_check import MAX_WORK, Checker, checks_of
 from tapemagic.report.tabs.gradients.own_gradients import OwnGradient, own_gradients
 
 
@@ -73,12 +74,12 @@ def find(subject: Subject) -> GradientFindings:
 
 def gradient_rows(subject: Subject) -> tuple[Derivative, ...]:
     """Return a row for every derivative; with the option ``check``, compared with finite differences."""
-    return _rows(subject, checks_of(subject) if subject.request.check else {})
+    return _rows(subject, checks_of(Checker(subject)) if subject.request.check else {})
 
 
 def checked_rows(subject: Subject) -> tuple[Derivative, ...]:
     """Return the rows, with as many derivatives of first order compared as `MAX_WORK` allows."""
-    return _rows(subject, checks_of(subject, MAX_WORK))
+    return _rows(subject, checks_of(Checker(subject, MAX_WORK)))
 
 
 def _rows(subject: Subject, checks: Mapping[Key, Check]) -> tuple[Derivative, ...]:

@@ -93,7 +93,7 @@ def own(gradients: Sequence[OwnGradient]) -> str:
 def equation(derivative: Derivative) -> str:
     """Return a derivative as an equation; a None has its reason."""
     if derivative.value is None:
-        return printable(f"{derivative.symbol} = None: {derivative.reason}")
+        return printable(f"{derivative.symbol} = None: {'; '.join(_remarks(derivative))}")
     size = format_size(derivative.shape) if derivative.value.kind in PICTURED else ""
     start = f"{derivative.symbol} = {size}{', ' * bool(size)}"
     lines = f"{start}{values.text(derivative.value)}{remark(derivative)}".split("\n")
@@ -126,12 +126,13 @@ def _cells(derivative: Derivative, pictured: bool) -> tuple[str, str, str, str]:
     symbol = f"<code>{escape_text(derivative.symbol)}</code>"
     value, check = derivative.value, derivative.check
     size = format_shape(derivative.shape)
-    if value is None:
-        return symbol, size, "<b>None</b>", escape_text(derivative.reason or "")
-    words = [escape_text(part) for part in (derivative.note, derivative.reason or "") if part]
+    note = "" if value is None else derivative.note
+    words = [escape_text(part) for part in (note, derivative.reason or "") if part]
     if check is not None:
         words.append(element("span", OUTCOMES[check.outcome], escape_text(check.text)))
-    number = values.html(value, pictured, bad=not value.is_finite)
+    number = "<b>None</b>"
+    if value is not None:
+        number = values.html(value, pictured, bad=not value.is_finite)
     return symbol, size, number, "; ".join(words)
 
 
