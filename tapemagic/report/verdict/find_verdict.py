@@ -11,6 +11,7 @@ from tapemagic.explain.formatting import NOT_COMPUTED, format_value
 from tapemagic.explain.nonfinite import NonFinite, is_finite
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import summarise
+from tapemagic.report.tabs.gradients.check_result import Checked, outcome
 from tapemagic.report.tabs.gradients.find_gradients import Derivative
 from tapemagic.report.tabs.gradients.own_gradients import OwnGradient
 from tapemagic.report.verdict.earlier_steps import earlier_step
@@ -55,6 +56,7 @@ def verdict(
     own: Sequence[OwnGradient] = (),
     flags: Sequence[str] = (),
     remarks: Sequence[Statement] | None = None,
+    checks: Sequence[Checked] = (),
 ) -> tuple[Statement, ...]:
     """State the results of a recording in at most `MAX_SENTENCES` sentences.
 
@@ -63,6 +65,7 @@ def verdict(
     - `own`: The gradients that the program computed itself.
     - `flags`: Sentences on problems of a training.
     - `remarks`: Statements on lazy values. By default, how to compute them.
+    - `checks`: The derivatives that were compared with finite differences.
 
     Returns
     -------
@@ -80,6 +83,7 @@ def verdict(
         *_results(subject, derivatives, {row.name for row in own if row.higher}),
         *(_uncomputed(subject, derivatives) if remarks is None else remarks),
         *_training(flags),
+        *_checks(checks),
         *kinks(subject),
     ]
     return shortened(sorted(statements, key=by_severity))
@@ -220,6 +224,13 @@ def _training(flags: Sequence[str]) -> Iterator[Statement]:
         if len(flags) > 1:
             text = f"{text.removesuffix('.')}; and {len(flags) - 1} more, in {TRAINING}"
         yield Statement("training", text, tab=TRAINING)
+
+
+def _checks(checks: Sequence[Checked]) -> Iterator[Statement]:
+    """Yield how the derivatives compare with finite differences, and which were not compared."""
+    if checks:
+        differs = any(entry.check.outcome == "differs" for entry in checks)
+        yield Statement("differs" if differs else "note", outcome(checks), tab=GRADIENTS)
 
 
 def truncate(text: str, max_length: int = MAX_REASON) -> str:

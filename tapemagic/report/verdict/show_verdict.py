@@ -15,6 +15,7 @@ from tapemagic.report.verdict.statement import Statement, Topic
 
 CHIPS: Mapping[Topic, tuple[str, str]] = {
     "nonfinite": (BAD, "nan or inf"),
+    "differs": (BAD, "differs"),
     "warning": (WARN, "warning"),
     "left": (WARN, "not tracked"),
     "none": (WARN, "None"),

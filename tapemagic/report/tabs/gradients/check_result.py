@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
+
+from tapemagic.explain.advice import listed
 
 
 @dataclass(frozen=True)
@@ -65,3 +68,103 @@ class Check:
 def small(number: float) -> str:
     """A tolerance as one writes it: 1e-7."""
     return f"{number:g}".replace("e-0", "e-")
+
+
+MAX_NAMED = 3
+"""Maximum number of derivatives that a sentence on their checks names."""
+
+
+class Checked(NamedTuple):
+    """A derivative with the result of its check.
+
+    - `is_incomplete`: Whether a part of the target was not recorded, about which a match says nothing.
+    """
+
+    symbol: str
+    check: Check
+    is_incomplete: bool = False
+
+
+def sign(checks: Sequence[Checked]) -> str:
+    """Return a sign for the results: ✗ if a derivative differs, ✓ if all that were compared agree and are whole.
+
+    Examples
+    --------
+    >>> sign(())
+    ''
+    """
+    outcomes = {entry.check.outcome for entry in checks}
+    if "differs" in outcomes:
+        return "✗"
+    # A match says nothing about a part that wasn't recorded, so an incomplete gradient gets no ✓.
+    return "✓" if "agrees" in outcomes and not _incomplete(checks) else ""
+
+
+def outcome(checks: Sequence[Checked]) -> str:
+    """Summarize the results in a sentence, which names the derivatives that differ or were not compared.
+
+    Examples
+    --------
+    >>> print(outcome(()))
+    There is no gradient to check.
+    >>> agrees, other = Check("agrees"), Check("not checked", note="it has no entries")
+    >>> print(outcome([Checked("dy/dx", agrees), Checked("d²y/dx²", agrees)]))
+    All 2 derivatives match finite differences.
+    >>> print(outcome([Checked("dy/dx", agrees), Checked("d²y/dx²", other)]))
+    dy/dx matches finite differences; d²y/dx² was not checked: it has no entries.
+    """
+    if not checks:
+        return "There is no gradient to check."
+    groups = {
+        kind: [entry for entry in checks if entry.check.outcome == kind]
+        for kind in ("agrees", "differs", "not checked")
+    }
+    parts = [
+        f"{_subject(group, len(checks))} {verbs[len(_symbols(group)) > 1]}{_reason(group)}"
+        for group, verbs in zip(groups.values(), VERBS, strict=True)
+        if group
+    ]
+    return f"{'; '.join(parts)}.{_of_what_was_recorded(checks)}"
+
+
+VERBS = (
+    ("matches finite differences", "match finite differences"),
+    ("differs from finite differences", "differ from finite differences"),
+    ("was not checked", "were not checked"),
+)
+"""What happened to one derivative, and to several, for each outcome."""
+
+
+def _subject(group: Sequence[Checked], count: int) -> str:
+    """The derivatives of a group, by their names, or by their number if they are many, or all."""
+    symbols = _symbols(group)
+    if len(group) == count:
+        return "The gradient" if count == 1 else f"All {count:,} derivatives"
+    return (
+        listed(symbols) if len(symbols) <= MAX_NAMED else f"{len(group):,} of {count:,} derivatives"
+    )
+
+
+def _symbols(group: Sequence[Checked]) -> list[str]:
+    return list(dict.fromkeys(entry.symbol for entry in group))
+
+
+def _reason(group: Sequence[Checked]) -> str:
+    """The reason that all derivatives of a group have in common, or ''."""
+    notes = {entry.check.note for entry in group}
+    note = notes.pop() if len(notes) == 1 else ""
+    return f": {note}" if note else ""
+
+
+def _incomplete(checks: Sequence[Checked]) -> int:
+    """The number of gradients that were compared although a part of their target was not recorded."""
+    return sum(entry.is_incomplete and entry.check.outcome != "not checked" for entry in checks)
+
+
+def _of_what_was_recorded(checks: Sequence[Checked]) -> str:
+    """Return a warning that a part of a target was not recorded, so a match says nothing about it, or ''."""
+    count = _incomplete(checks)
+    if not count:
+        return ""
+    which = "It ignores" if count == 1 else f"{count:,} of them ignore"
+    return f" {which} a part of the target (see below): only the recorded operations were checked."
