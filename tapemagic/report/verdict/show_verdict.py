@@ -23,7 +23,7 @@ CHIPS: Mapping[Topic, tuple[str, str]] = {
 }
 """The words before statements on problems, with their styles."""
 
-QUIETER: tuple[Topic, ...] = ("kink", "note")
+QUIETER: tuple[Topic, ...] = ("kink", "path", "note")
 """The topics of unimportant statements."""
 
 

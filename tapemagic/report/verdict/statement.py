@@ -13,6 +13,7 @@ Topic = Literal[
     "none",
     "missing",
     "result",
+    "path",
     "training",
     "kink",
     "note",
@@ -28,8 +29,9 @@ class Statement:
 
     - `topic`: One of `TOPICS`. 'nonfinite': a nan or an infinity began. 'differs': finite differences disagree with a
       derivative. 'warning': NumPy warned. 'left': the expected target became a plain value. 'none': a gradient is None.
-      'missing': a gradient is incomplete. 'result': a target with its gradients. 'training': a problem of a training.
-      'kink': an operation has no derivative at the point. 'note': all others.
+      'missing': a gradient is incomplete. 'result': a target with its gradients. 'path': the largest part of a
+      gradient. 'training': a problem of a training. 'kink': an operation has no derivative at the point. 'note': all
+      others.
     - `line`: The line of the cell that the statement is about.
     - `tab`: The title of the tab with more details, or ''.
     """

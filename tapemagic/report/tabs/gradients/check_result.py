@@ -132,7 +132,7 @@ VERBS = (
     ("differs from finite differences", "differ from finite differences"),
     ("was not checked", "were not checked"),
 )
-"""What happened to one derivative, and to several, for each outcome."""
+"""The verbs for one derivative, and for several, for each outcome."""
 
 
 def _subject(group: Sequence[Checked], count: int) -> str:

@@ -114,7 +114,7 @@ class Claim(NamedTuple):
 
     @property
     def below(self) -> str:
-        """What is differentiated: the target, or its derivative one order lower."""
+        """The differentiated quantity: the target, or its derivative one order lower."""
         return f"derivative of order {len(self.chain)}" if self.chain else "target"
 
 
@@ -328,7 +328,7 @@ class _Comparison:
         return double(value) if self.claim.is_matrix else flat([value])[np.newaxis]
 
     def _values(self, direction: Any) -> Any:
-        """What is differentiated: all numbers for a matrix, otherwise their sum."""
+        """Return the differentiated numbers at a point nearby, for a matrix all of them, otherwise their sum."""
         values = self.at.at(direction)
         return values if self.claim.is_matrix else np.array([self.at.weights @ values])
 
