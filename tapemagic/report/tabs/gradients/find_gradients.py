@@ -19,6 +19,7 @@ from tapemagic.report.summary import Summary, summarise
 from tapemagic.report.tabs.gradients.check_result import Check, Checked
 from tapemagic.report.tabs.gradients.jacobians import hessians, jacobians
 from tapemagic.report.tabs.gradients.matrices import ASKING, Matrix, PendingMatrix
+from tapemagic.report.tabs.gradients.next_step import next_step
 from tapemagic.report.tabs.gradients.numeric_check import MAX_WORK, Checker, checks_of
 from tapemagic.report.tabs.gradients.own_gradients import (
     OwnGradient,
@@ -61,11 +62,13 @@ class GradientFindings:
     - `rows`: The derivatives of the targets with respect to the sources, order by order.
     - `matrices`: The full matrices that were requested.
     - `own`: The gradients that the program took itself.
+    - `next_step`: A sentence on one more step of training, or ''.
     """
 
     rows: tuple[Derivative, ...] = ()
     matrices: tuple[Matrix, ...] = ()
     own: tuple[OwnGradient, ...] = ()
+    next_step: str = ""
 
     def checks(self) -> list[Checked]:
         """Return the derivatives that were compared with finite differences, or could not be, in the order shown."""
@@ -84,8 +87,11 @@ class GradientFindings:
 
 def find(subject: Subject) -> GradientFindings:
     """Find the rows of the table of gradients, the full matrices, and the gradients that the program took."""
-    matrices = _finished(subject, subject.matrices)
-    return GradientFindings(subject.shared(gradient_rows), matrices, subject.shared(own_gradients))
+    rows, matrices = subject.shared(gradient_rows), _finished(subject, subject.matrices)
+    keys = zip(subject.derivatives.gradients, rows, strict=True)
+    incomplete = {key for key, row in keys if row.reason and row.text is not None}
+    step = next_step(subject, incomplete)
+    return GradientFindings(rows, matrices, subject.shared(own_gradients), step)
 
 
 def checked(subject: Subject) -> GradientFindings:

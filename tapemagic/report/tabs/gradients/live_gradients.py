@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypedDict
 
 from tapemagic.report.findings import Findings
@@ -36,5 +37,7 @@ def is_unchecked(findings: Findings) -> bool:
 def compared(findings: Findings, gradients: GradientFindings) -> Check:
     """The table with the results of a comparison, and the results in a sentence."""
     checks = gradients.checks()
-    html_of_all = show_gradients.html(findings.with_tab("gradients", gradients))
+    step = findings.tabs["gradients"].next_step
+    tab = replace(gradients, next_step=step)
+    html_of_all = show_gradients.html(findings.with_tab("gradients", tab))
     return Check(words=f"{sign(checks)} {outcome(checks)}".strip(), html=html_of_all)

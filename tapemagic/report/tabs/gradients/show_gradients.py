@@ -149,7 +149,11 @@ def _notes(findings: Findings) -> list[str]:
     more = [f"and {len(rows) - MAX_ROWS:,} more"] if len(rows) > MAX_ROWS else []
     if len(rows) < len(findings.derivatives):
         more.append("Where a derivative is None, so are those of higher order.")
-    checks = findings.tabs["gradients"].checks()
+    gradients = findings.tabs["gradients"]
+    # The tab Training shows the sentence, if there is one.
+    if gradients.next_step and findings.training is None:
+        more.append(gradients.next_step)
+    checks = gradients.checks()
     if any(entry.check.outcome != "not checked" for entry in checks):
         more.append(f"{CHECKED} {HIGHER}" if _has_higher_order(findings) else CHECKED)
     return more

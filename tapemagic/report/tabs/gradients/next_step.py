@@ -1,0 +1,141 @@
+"""The change of the loss by one more step of training, to first order: gradients times changes, added up."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tapemagic.engine.recording import Absent, outputs_of
+from tapemagic.engine.tensor.tensor import id_of, unwrap
+from tapemagic.engine.tensor.variable import Variable
+from tapemagic.explain.advice import listed
+from tapemagic.explain.formatting import format_number
+from tapemagic.explain.lazy_values import has_numbers
+from tapemagic.report.derivatives import Key
+from tapemagic.report.subject import Subject
+
+RATE = 0.01
+"""The rate of the step that is imagined where the program took none."""
+SAME_RATE = 1e-6
+"""The relative difference up to which a change counts as a multiple of the gradient; 1e-3 in lower precision."""
+MAX_NAMED = 3
+"""Maximum number of Variables that the sentence names."""
+
+
+class _Slope(NamedTuple):
+    """A Variable with the gradient of the loss."""
+
+    name: str
+    variable: Variable
+    gradient: Any
+
+
+def next_step(subject: Subject, incomplete: Collection[Key]) -> str:
+    """Say how one more step would change the loss, to first order, or return '' if nothing is known of it.
+
+    The step is the one that the program took after it had computed the loss, or else the last one before. So it holds
+    for any optimizer. If the program took no step, it is one of gradient descent.
+
+    - `incomplete`: The gradients that lack a part.
+    """
+    for t, (name, target) in enumerate(subject.targets):
+        slopes = [
+            _Slope(x_name, x, unwrap(gradient))
+            for s, (x_name, x) in enumerate(subject.sources)
+            if isinstance(x, Variable)
+            and (gradient := subject.derivatives.gradients.get((t, s, 1))) is not None
+        ]
+        numbers = [unwrap(target), *(slope.gradient for slope in slopes)]
+        is_whole = not any((t, s, 1) in incomplete for s in range(len(subject.sources)))
+        if slopes and target.size == 1 and is_whole and all(map(_is_real_and_finite, numbers)):
+            return _sentence(subject, name, target, slopes)
+    return ""
+
+
+def _is_real_and_finite(value: Any) -> bool:
+    return has_numbers(value) and value.dtype.kind == "f" and bool(np.isfinite(value).all())
+
+
+def _sentence(subject: Subject, name: str, target: Any, slopes: list[_Slope]) -> str:
+    """Describe the step after a loss, the last step before it, or one of gradient descent."""
+    variables = {id_of(slope.variable) for slope in slopes}
+    read, before = _values(subject, id_of(target), variables)
+    # Where the loss depends on several values of a Variable, its gradient is not one at a single value.
+    if any(len(read.get(i, ())) != 1 for i in variables):
+        return ""
+    pairs = [(slope, read[id_of(slope.variable)][0]) for slope in slopes]
+    after = [unwrap(slope.variable) - value for slope, value in pairs]
+    earlier = [value - before.get(id_of(slope.variable), value) for slope, value in pairs]
+    loss = f"{name} = {format_number(float(unwrap(target)))}"
+    if any(map(np.any, after)):
+        if not subject.training_calls:
+            return ""
+        start, changes = f"{loss} was computed before the last step, which", after
+        verbs = ("lowers it", "raises it")
+    elif any(map(np.any, earlier)) and subject.training_calls:
+        start, changes = "One more step like the last", earlier
+        verbs = (f"would lower {loss}", f"would raise {loss}")
+    else:
+        trained = [slope for slope in slopes if slope.variable.trainable]
+        changes = [-RATE * slope.gradient * slope.variable.trainable for slope in slopes]
+        names = [slope.name for slope in trained]
+        start = f"With {names[0]}.assign_sub({RATE} * gradient)" if names else ""
+        start += f" and the same for {_listed(names[1:])}," if names[1:] else ","
+        verbs = (f"{loss} would fall", f"{loss} would rise")
+    with np.errstate(all="ignore"):
+        products = [
+            np.sum(s.gradient * c, dtype=np.float64) for s, c in zip(slopes, changes, strict=True)
+        ]
+    change = float(sum(products))
+    if not change or not np.isfinite(change):
+        return ""
+    return (
+        f"{start} {verbs[change > 0]} by about {abs(change):.3g} ({_how(slopes, changes, change)})."
+    )
+
+
+def _how(slopes: list[_Slope], changes: list[Any], change: float) -> str:
+    """Describe where the number comes from: for gradient descent, the rate times the squared gradient."""
+    squares = float(sum(np.sum(s.gradient**2, dtype=np.float64) for s in slopes))
+    rate = -change / squares
+    for slope, moved in zip(slopes, changes, strict=True):
+        tolerance = SAME_RATE if slope.gradient.dtype == np.float64 else 1e-3
+        # Rounding the Variable itself adds to the difference, so it is measured by the largest change.
+        scale = tolerance * max(float(np.max(np.abs(c), initial=0.0)) for c in changes)
+        if not np.allclose(moved, -rate * slope.gradient, rtol=tolerance, atol=scale):
+            names = [s.name for s, c in zip(slopes, changes, strict=True) if np.any(c)]
+            return f"gradient times change, added up over {_listed(names)}"
+    return f"≈ rate · |gradient|² = {rate:.3g} · {squares:.3g}"
+
+
+def _listed(names: list[str]) -> str:
+    rest = len(names) - MAX_NAMED
+    return listed([*names[:MAX_NAMED], f"{rest} more"] if rest > 0 else names)
+
+
+def _values(
+    subject: Subject, goal: int, variables: Collection[int]
+) -> tuple[Mapping[int, list[Any]], Mapping[int, Any]]:
+    """Return the values of Variables that the loss was computed from, and those that they had before."""
+    needed, before = {goal}, dict[int, Any]()
+    read: dict[int, list[Any]] = {i: [] for i in variables}
+    numbers = set(variables)
+    for plain in reversed(subject.whole.records[: subject.operations]):
+        ids = plain[2]
+        leads = not needed.isdisjoint(outputs_of(plain))
+        if leads:
+            needed.update(ids)
+        if numbers.isdisjoint(ids):
+            continue
+        for value, i in zip(plain[1], ids, strict=True):
+            if i not in read or isinstance(value, Absent):
+                continue
+            # By identity: an assignment always binds a new array.
+            if leads:
+                if not any(value is x for x in read[i]):
+                    read[i].append(value)
+            elif read[i] and i not in before and not np.array_equal(value, read[i][0]):
+                before[i] = value
+    return read, before
