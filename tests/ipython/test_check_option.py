@@ -68,7 +68,8 @@ def test_nested_tapes_with_a_wrong_gradient(run: Run) -> None:
     )
 
     words = repr(report)
-    assert "dy/dx and dy match finite differences; d2y differs from finite differences" in words
+    assert "\nd2y differs from finite differences: f has" in words
+    assert "; dy/dx and dy match finite differences.\n" in words
     assert "d²y/dx² = 6.0, taken by outer (line 7); differs from finite differences: 6.0" in words
 
 

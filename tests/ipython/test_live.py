@@ -156,8 +156,8 @@ def test_check_of_all_orders(run: Run) -> None:
     answer = asked(widget, "check")
 
     assert answer["words"] == (
-        "✗ dz/dx and du match finite differences; d²z/dx² differs from finite differences: f has a custom gradient, "
-        "which may differ from the derivative. 2 of them ignore a part of the target (see below): only the recorded "
+        "✗ d²z/dx² differs from finite differences: f has a custom gradient, which may differ from the derivative; "
+        "dz/dx and du match finite differences. 2 of them ignore a part of the target (see below): only the recorded "
         "operations were checked."
     )
     assert 2 == answer["html"].count("6.0 on the tape, 12.0000 by finite differences")

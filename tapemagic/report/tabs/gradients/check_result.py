@@ -117,7 +117,7 @@ def outcome(checks: Sequence[Checked]) -> str:
         return "There is no gradient to check."
     groups = {
         kind: [entry for entry in checks if entry.check.outcome == kind]
-        for kind in ("agrees", "differs", "not checked")
+        for kind in ("differs", "agrees", "not checked")
     }
     parts = [
         f"{_subject(group, len(checks))} {verbs[len(_symbols(group)) > 1]}{_reason(group)}"
@@ -128,8 +128,8 @@ def outcome(checks: Sequence[Checked]) -> str:
 
 
 VERBS = (
-    ("matches finite differences", "match finite differences"),
     ("differs from finite differences", "differ from finite differences"),
+    ("matches finite differences", "match finite differences"),
     ("was not checked", "were not checked"),
 )
 """The verbs for one derivative, and for several, for each outcome."""

@@ -352,6 +352,8 @@ class _Comparison:
         """The name of an entry."""
         if self.claim.is_matrix:
             down, across = self.claim.labels
+            if self._table.size == 1:
+                return ""
             return f"({down(row)}, {across(k)})"
         _, index, part = entry_of(self.at.inputs, k)
         name = str(list(index)) if index else ""
