@@ -270,6 +270,7 @@ def test_a_loss_after_the_last_step(run: Run) -> None:
     predicted, said = about(report)
 
     assert said.startswith("One more step like the last would lower end = ")
+    assert said.endswith("(gradient times change, added up over W and b).")
     run("W.assign_sub(rate * dW), b.assign_sub(rate * db)\nNone")
     actual = float(run("loss_at(W.numpy(), b.numpy()) - end.numpy()"))
     assert actual == pytest.approx(predicted, rel=0.03)
@@ -300,6 +301,7 @@ def test_a_step_that_was_not_taken(run: Run) -> None:
         "%%tape\ny = np.sum((W - W.numpy()) ** 2)",
         "%%tape\ny = np.sum(W**2) + float(W[0])",
         "%%tape\ny = np.sum(W**2)\nW.assign([5.0, 5.0])\ny",
+        f"%%tape -t first\nrate = 0.1\nfirst = loss_at(W, b)\nfor _ in range(3):\n{DESCENT}",
         "%%tape\ny = np.sum(W)\nW.assign([5.0, 5.0])\ny = y + np.sum(W)",
     ],
 )

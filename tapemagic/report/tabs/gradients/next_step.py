@@ -70,7 +70,10 @@ def _sentence(subject: Subject, name: str, target: Any, slopes: list[_Slope]) ->
     earlier = [value - before.get(id_of(slope.variable), value) for slope, value in pairs]
     loss = f"{name} = {format_number(float(unwrap(target)))}"
     if any(map(np.any, after)):
-        if not subject.training_calls:
+        # A gradient of another loss afterwards belongs to another step.
+        goal = id_of(target)
+        calls = [step for step in subject.training_calls if step.time > goal]
+        if not calls or any(goal not in step.targets for step in calls):
             return ""
         start, changes = f"{loss} was computed before the last step, which", after
         verbs = ("lowers it", "raises it")
@@ -91,13 +94,16 @@ def _sentence(subject: Subject, name: str, target: Any, slopes: list[_Slope]) ->
     change = float(sum(products))
     if not change or not np.isfinite(change):
         return ""
-    return (
-        f"{start} {verbs[change > 0]} by about {abs(change):.3g} ({_how(slopes, changes, change)})."
-    )
+    # The last step was a multiple of the gradient before it, and not of this one.
+    how = _added_up(slopes, changes) if changes is earlier else _how(slopes, changes, change)
+    return f"{start} {verbs[change > 0]} by about {abs(change):.3g} ({how})."
 
 
 def _how(slopes: list[_Slope], changes: list[Any], change: float) -> str:
     """Describe where the number comes from: for gradient descent, the rate times the squared gradient."""
+    if sum(slope.gradient.size for slope in slopes) == 1:
+        # Every change of a single number is a multiple of its gradient, by any optimizer.
+        return f"≈ gradient · change = {slopes[0].gradient.item():.3g} · {changes[0].item():.3g}"
     squares = float(sum(np.sum(s.gradient**2, dtype=np.float64) for s in slopes))
     rate = -change / squares
     for slope, moved in zip(slopes, changes, strict=True):
@@ -105,9 +111,13 @@ def _how(slopes: list[_Slope], changes: list[Any], change: float) -> str:
         # Rounding the Variable itself adds to the difference, so it is measured by the largest change.
         scale = tolerance * max(float(np.max(np.abs(c), initial=0.0)) for c in changes)
         if not np.allclose(moved, -rate * slope.gradient, rtol=tolerance, atol=scale):
-            names = [s.name for s, c in zip(slopes, changes, strict=True) if np.any(c)]
-            return f"gradient times change, added up over {_listed(names)}"
+            return _added_up(slopes, changes)
     return f"≈ rate · |gradient|² = {rate:.3g} · {squares:.3g}"
+
+
+def _added_up(slopes: list[_Slope], changes: list[Any]) -> str:
+    names = [slope.name for slope, moved in zip(slopes, changes, strict=True) if np.any(moved)]
+    return f"gradient times change, added up over {_listed(names)}"
 
 
 def _listed(names: list[str]) -> str:
