@@ -120,7 +120,7 @@ def outcome(checks: Sequence[Checked]) -> str:
         for kind in ("differs", "agrees", "not checked")
     }
     parts = [
-        f"{_subject(group, len(checks))} {verbs[len(_symbols(group)) > 1]}{_reason(group)}"
+        f"{_subject(group, len(checks))} {verbs[_is_plural(group, len(checks))]}{_reason(group)}"
         for group, verbs in zip(groups.values(), VERBS, strict=True)
         if group
     ]
@@ -143,6 +143,11 @@ def _subject(group: Sequence[Checked], count: int) -> str:
     return (
         listed(symbols) if len(symbols) <= MAX_NAMED else f"{len(group):,} of {count:,} derivatives"
     )
+
+
+def _is_plural(group: Sequence[Checked], count: int) -> bool:
+    # "All 2 derivatives match", also if both have the same symbol; several of one symbol are named once.
+    return len(group) > 1 and (len(group) == count or len(_symbols(group)) > 1)
 
 
 def _symbols(group: Sequence[Checked]) -> list[str]:

@@ -11,17 +11,24 @@ from tapemagic.engine.recording import Absent, outputs_of
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.explain.advice import listed
-from tapemagic.explain.formatting import format_number
+from tapemagic.explain.formatting import format_number, printable
 from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.report.derivatives import Key
 from tapemagic.report.subject import Subject
 
 RATE = 0.01
-"""The rate of the step that is imagined where the program took none."""
+"""The rate of the step that is imagined where the program took none, unless that is too long."""
+MAX_SHARE = 0.1
+"""The largest part of the loss by which an imagined step changes it: a longer one says little of the loss itself."""
 SAME_RATE = 1e-6
 """The relative difference up to which a change counts as a multiple of the gradient; 1e-3 in lower precision."""
 MAX_NAMED = 3
 """Maximum number of Variables that the sentence names."""
+
+
+TOO_LONG = (
+    " That is more than the loss itself: the step is too long for an estimate by the gradient."
+)
 
 
 class _Slope(NamedTuple):
@@ -82,21 +89,34 @@ def _sentence(subject: Subject, name: str, target: Any, slopes: list[_Slope]) ->
         verbs = (f"would lower {loss}", f"would raise {loss}")
     else:
         trained = [slope for slope in slopes if slope.variable.trainable]
-        changes = [-RATE * slope.gradient * slope.variable.trainable for slope in slopes]
+        rate = _rate(trained, float(unwrap(target)))
+        changes = [-rate * slope.gradient * slope.variable.trainable for slope in slopes]
         names = [slope.name for slope in trained]
-        start = f"With {names[0]}.assign_sub({RATE} * gradient)" if names else ""
-        start += f" and the same for {_listed(names[1:])}," if names[1:] else ","
+        if len(names) == 1 and names[0].isidentifier():
+            start = f"With {names[0]}.assign_sub({rate:g} * gradient),"
+        else:
+            start = f"With a step of -{rate:g} · gradient in {_listed(names)},"
         verbs = (f"{loss} would fall", f"{loss} would rise")
     with np.errstate(all="ignore"):
         products = [
             np.sum(s.gradient * c, dtype=np.float64) for s, c in zip(slopes, changes, strict=True)
         ]
-    change = float(sum(products))
+    change = float(sum(products)) if changes else 0.0
     if not change or not np.isfinite(change):
         return ""
     # The last step was a multiple of the gradient before it, and not of this one.
     how = _added_up(slopes, changes) if changes is earlier else _how(slopes, changes, change)
-    return f"{start} {verbs[change > 0]} by about {abs(change):.3g} ({how})."
+    words = f"{start} {verbs[change > 0]} by about {abs(change):.3g} ({how})."
+    # A loss is seldom negative, and where the estimate says so, it is certainly far from linear.
+    return printable(words + TOO_LONG * (-change > abs(float(unwrap(target)))))
+
+
+def _rate(slopes: list[_Slope], loss: float) -> float:
+    """Return `RATE`, or the power of ten below it that is small enough for the loss to be nearly linear."""
+    squares = float(sum(np.sum(s.gradient**2, dtype=np.float64) for s in slopes))
+    if not loss or not 0 < squares < np.inf or RATE * squares <= MAX_SHARE * abs(loss):
+        return RATE
+    return float(10.0 ** np.floor(np.log10(MAX_SHARE * abs(loss) / squares)))
 
 
 def _how(slopes: list[_Slope], changes: list[Any], change: float) -> str:
