@@ -282,7 +282,7 @@ def test_a_step_that_was_not_taken(run: Run) -> None:
     report = run("%%tape\nloss = loss_at(W, b)")
     predicted, said = about(report)
 
-    assert said.startswith("With W.assign_sub(0.01 * gradient) and the same for b, loss = ")
+    assert said.startswith("With a step of -0.01 · gradient in W and b, loss = ")
     before = float(run("loss.numpy()"))
     run(
         "with tm.GradientTape() as tape:\n    l = loss_at(W, b)\n"
@@ -290,6 +290,23 @@ def test_a_step_that_was_not_taken(run: Run) -> None:
     )
     actual = float(run("loss_at(W.numpy(), b.numpy())")) - before
     assert actual == pytest.approx(predicted, rel=0.03)
+
+
+def test_a_steep_loss(run: Run) -> None:
+    """The rate of an imagined step is small enough, and the estimate of a real one that is too long is doubted."""
+    run("w = tm.Variable(3.0, name='w')")
+    predicted, said = about(run("%%tape\nloss = (100 * w) ** 2"))
+    actual = float(run("(100 * (w.numpy() - 1e-06 * 2e4 * w.numpy())) ** 2 - loss.numpy()"))
+
+    assert said.startswith("With w.assign_sub(1e-06 * gradient), loss = 90000.0 would fall")
+    assert actual == pytest.approx(predicted, rel=0.03)
+    _, said = about(
+        run(
+            "%%tape\nwith tm.GradientTape() as tape:\n    loss = (100 * w) ** 2\n"
+            "w.assign_sub(0.01 * tape.gradient(loss, w))"
+        )
+    )
+    assert said.endswith("That is more than loss itself, so the estimate may be far off.")
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,8 @@ MAX_NAMED = 3
 """Maximum number of Variables that the sentence names."""
 
 
-TOO_LONG = (
-    " That is more than the loss itself: the step is too long for an estimate by the gradient."
-)
+MUCH = 1.1
+"""The share of the loss above which an estimate is doubted: a step of Newton's method takes all of it, and no more."""
 
 
 class _Slope(NamedTuple):
@@ -107,8 +106,10 @@ def _sentence(subject: Subject, name: str, target: Any, slopes: list[_Slope]) ->
     # The last step was a multiple of the gradient before it, and not of this one.
     how = _added_up(slopes, changes) if changes is earlier else _how(slopes, changes, change)
     words = f"{start} {verbs[change > 0]} by about {abs(change):.3g} ({how})."
-    # A loss is seldom negative, and where the estimate says so, it is certainly far from linear.
-    return printable(words + TOO_LONG * (-change > abs(float(unwrap(target)))))
+    # A loss is seldom negative: where the estimate makes it negative, it is probably far from linear.
+    if -change > MUCH * abs(float(unwrap(target))):
+        words += f" That is more than {name} itself, so the estimate may be far off."
+    return printable(words)
 
 
 def _rate(slopes: list[_Slope], loss: float) -> float:
