@@ -23,6 +23,8 @@ SHARED = {
     "_record_event": "engine.recording",
     "_sweep_begins": "engine.recording",
     "_sweep_ends": "engine.recording",
+    "_rule_begins": "engine.recording",
+    "_rule_ends": "engine.recording",
 }
 """Inside of the engine, the private names of tensors and live tapes that the hot path reads, and whose they are."""
 

@@ -102,6 +102,7 @@ export interface Step {
   entry: number | null;
   operation: number | null;
   lines: [number, number] | null;
+  /** HTML. */
   words: string;
   /** The values that are known from this step on. */
   shown: number[];

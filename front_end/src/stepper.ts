@@ -108,7 +108,9 @@ export function stepper(stage: Stage): HTMLElement {
 function sentence({ now, step, last, view }: Stage): (Node | string)[] {
   if (now) {
     const way = h("span", { class: "tm-way" }, now.reverse ? "backward" : "forward");
-    return [way, now.words, h("small", {}, step === last ? " (the last step)" : "")];
+    const words = h("span");
+    words.innerHTML = now.words;
+    return [way, words, h("small", {}, step === last ? " (the last step)" : "")];
   }
   if (step < last) return ["Before the first step: nothing is computed yet."];
   const back = view?.steps.at(-1)?.reverse ? ": values forward, then gradients backward" : "";

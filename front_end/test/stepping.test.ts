@@ -195,3 +195,13 @@ test("at rest the bar says what Play does, and the last step is named as the las
     "Play shows this computation in 1 step.",
   ]);
 });
+
+test("the sentence of a step is HTML: one line goes over all of a name with a bar", () => {
+  const bar = "<u style=text-decoration:overline>loss</u> &lt; 1";
+  const stage = new Stage(modelOf(), contentOf({ ...viewOf(0), steps: [stepOf(bar)] }));
+  const made = stepper(stage);
+  stage.goTo(1);
+
+  expect(texts(made, "u")).toEqual(["loss"]);
+  expect(texts(made, ".tm-words span:last-of-type")).toEqual(["loss < 1"]);
+});

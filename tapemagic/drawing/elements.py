@@ -8,7 +8,7 @@ from itertools import chain, repeat
 from urllib.parse import unquote
 
 from tapemagic.drawing.styles import QUIET, RULE
-from tapemagic.explain.formatting import printable
+from tapemagic.explain.formatting import printable, replace_bars
 
 SIZE = "font-size:13px"
 FONT = f"{SIZE};line-height:1.45"
@@ -38,8 +38,13 @@ def attribute(style: str) -> str:
 
 
 def escape_text(words: str) -> str:
-    """Escape text as one line of HTML."""
-    return escape(printable(words))
+    """Escape text as one line of HTML, with one line over each name with a bar."""
+    return replace_bars(printable(words), _overlined, escape)
+
+
+def _overlined(name: str) -> str:
+    # <u> marks text without a meaning of its own; a sanitizer that removes the style leaves a line under the name.
+    return f"<u style=text-decoration:overline>{escape(name)}</u>"
 
 
 def table(head: str, body: str, style: str = "") -> str:
@@ -95,7 +100,7 @@ BESIDE = "beside"
 def image(svg: str, words: str, style: str, kind: str = "") -> str:
     """Return an SVG as an image in a data URI, with an alternative text."""
     more = f" class={kind}" * bool(kind), attribute(style)
-    return f'<img{more[0]} alt="{escape_text(words)}"{more[1]} src="{URI}{uri_data(svg)}">'
+    return f'<img{more[0]} alt="{escape(printable(words))}"{more[1]} src="{URI}{uri_data(svg)}">'
 
 
 URI = "data:image/svg+xml,"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from html import escape
 from itertools import chain, count
 
@@ -26,24 +27,28 @@ MAX_NAME = 16
 
 
 class Inserts:
-    """The small pictures of a graph, with a number for each.
+    """The small pictures of a graph, with a number for each; they are drawn when they are first asked for.
 
     - `arrays`: Whether the boxes of arrays have pictures.
     """
 
     def __init__(self, graph: Graph, arrays: bool = True) -> None:
-        self.by_number: dict[int, Insert] = {}
-        self._of_step: dict[int, Insert] = {}
-        self._of_value: dict[int, Insert] = {}
+        self._values = [x for x in graph.values if arrays and (x.summary or x.gradient_summary)]
+        self._values = sorted(self._values, key=_importance)[:MAX_PICTURED]
+        self._steps = [step for step in graph.steps if step.carried]
+        # Their sizes are all that the search for a layout needs, which looks at many graphs.
         number = count()
-        pictured = [x for x in graph.values if arrays and (x.summary or x.gradient_summary)]
-        for value in sorted(pictured, key=_importance)[:MAX_PICTURED]:
-            k = next(number)
-            self._of_value[value.index] = self.by_number[k] = array_pair(value, k)
-        for step in graph.steps:
-            if step.carried:
-                k = next(number)
-                self._of_step[step.index] = self.by_number[k] = developments(step, k)
+        self._of_value = {x.index: Insert(next(number), "", *pair_size(x)) for x in self._values}
+        self._of_step = {
+            step.index: Insert(next(number), "", *developments_size(step)) for step in self._steps
+        }
+
+    @cached_property
+    def by_number(self) -> dict[int, Insert]:
+        """The pictures."""
+        drawn = [array_pair(value, self._of_value[value.index].number) for value in self._values]
+        drawn += [developments(step, self._of_step[step.index].number) for step in self._steps]
+        return {insert.number: insert for insert in drawn}
 
     @property
     def has_arrays(self) -> bool:
@@ -51,11 +56,11 @@ class Inserts:
         return bool(self._of_value)
 
     def of_step(self, step: Step) -> Insert | None:
-        """Return the picture of an operation, or None."""
+        """Return the number and the size of the picture of an operation, or None."""
         return self._of_step.get(step.index)
 
     def of_value(self, value: Value) -> Insert | None:
-        """Return the picture of a value, or None."""
+        """Return the number and the size of the picture of a value, or None."""
         return self._of_value.get(value.index)
 
 
@@ -65,6 +70,12 @@ def _importance(value: Value) -> int:
     if value.role in ("watched", "variable"):
         return 0
     return 3 if value.role == "constant" else 1 + (not value.name)
+
+
+def pair_size(value: Value) -> tuple[float, float]:
+    """Return the size of the picture of an array and its gradient."""
+    both = (value.summary is not None) + (value.gradient_summary is not None)
+    return both * (ARRAY[0] + GAP) - GAP, ARRAY[1]
 
 
 def array_pair(value: Value, number: int = 0) -> Insert:
@@ -82,15 +93,25 @@ def array_pair(value: Value, number: int = 0) -> Insert:
         )
         for with_marks in (False, True)
     )
-    return Insert(number, plain, len(drawn) * (width + GAP) - GAP, height, marked)
+    return Insert(number, plain, *pair_size(value), marked)
+
+
+def developments_size(step: Step) -> tuple[float, float]:
+    """Return the size of the plots of the variables of a loop."""
+    columns = 2 if any(carried.gradients for carried in step.carried) else 1
+    rows = len(step.carried) * (PLOT[1] + CAPTION + 4) + 8
+    return columns * (_column_width(step) + GAP) - GAP, rows
+
+
+def _column_width(step: Step) -> float:
+    words = chain.from_iterable(map(captions, step.carried))
+    return max(PLOT[0], widest(words, CAPTION_SIZE))
 
 
 def developments(step: Step, number: int = 0) -> Insert:
     """Plot the variables of a loop, one row each, with their gradients to the right."""
-    height = PLOT[1]
-    columns = 2 if any(carried.gradients for carried in step.carried) else 1
+    height, width = PLOT[1], _column_width(step)
     words = [captions(carried) for carried in step.carried]
-    width = max(PLOT[0], widest(chain.from_iterable(words), CAPTION_SIZE))
     parts = []
     for row, carried in enumerate(step.carried):
         y = row * (height + CAPTION + 4)
@@ -99,8 +120,7 @@ def developments(step: Step, number: int = 0) -> Insert:
             drawn = _plotted(values, caption, column * (width + GAP) + width / 2, y)
             parts.append(((VALUE, GRADIENT)[column], drawn))
     marked = "".join(f"<g{class_of(mark)}>{drawn}</g>" for mark, drawn in parts)
-    size = columns * (width + GAP) - GAP, len(step.carried) * (height + CAPTION + 4) + 8
-    return Insert(number, "".join(drawn for _, drawn in parts), *size, marked)
+    return Insert(number, "".join(drawn for _, drawn in parts), *developments_size(step), marked)
 
 
 def captions(carried: LoopVariable) -> list[str]:

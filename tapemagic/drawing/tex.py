@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
-from tapemagic.explain.formatting import printable
+from tapemagic.explain.formatting import printable, replace_bars
 
 SPECIAL = {
     "\\": "\\textbackslash{}",
@@ -41,8 +41,6 @@ SPECIAL |= {letter: f"$^{digit}$" for digit, letter in enumerate("⁰¹²³⁴�
 ASCII = str.maketrans({letter: words for letter, words in SPECIAL.items() if letter.isascii()})
 PLAIN = "×÷·±°"
 """Characters that every font has."""
-BARS = "\u0304\u0305"
-"""Combining bars, which belong to the character before them."""
 
 GLYPH = r"""\providecommand\tapeglyph[2]{\ifdefined\Umathchar\iffontchar\font"#1 #2\else(U+#1)\fi\else#2\fi}%
 """
@@ -60,13 +58,14 @@ def tex(text: str) -> str:
     # TeX joins two hyphens to a dash.
     if text.isascii() and text.isprintable():
         return text.translate(ASCII).replace("--", "-{}-")
-    parts: list[str] = []
-    for letter in printable(text):
-        if letter in BARS and parts:
-            parts[-1] = f"$\\bar{{{parts[-1].strip('$')}}}$"
-        else:
-            parts.append(_letter(letter))
-    return "".join(parts).replace("--", "-{}-")
+    shown = replace_bars(
+        printable(text), lambda name: rf"$\overline{{\mbox{{{tex(name)}}}}}$", _letters
+    )
+    return shown.replace("--", "-{}-")
+
+
+def _letters(text: str) -> str:
+    return "".join(map(_letter, text))
 
 
 @lru_cache(maxsize=1000)

@@ -76,13 +76,23 @@ def outputs_of(record: Any) -> tuple[int, ...]:
 
 
 class Absent:
-    """Placeholder in a record for a value that no rule reads: its shape, its dtype and its node in a trace."""
+    """Placeholder in a record for a value that no rule reads: its shape, its dtype and its node in a trace.
 
-    __slots__ = ("_node", "dtype", "shape")
+    - `norm`: Its Euclidean norm, or None if that isn't known.
+    """
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], node: Any = None) -> None:
+    __slots__ = ("_node", "dtype", "norm", "shape")
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        node: Any = None,
+        norm: float | None = None,
+    ) -> None:
         self.shape = shape
         self.dtype = dtype
+        self.norm = norm
         self._node = node
 
     @property
@@ -120,6 +130,10 @@ class Recorder(Protocol):
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None: ...
 
     def _sweep_ends(self) -> None: ...
+
+    def _rule_begins(self) -> None: ...
+
+    def _rule_ends(self) -> None: ...
 
     def _gradient_taken(
         self,

@@ -19,7 +19,7 @@ from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.explain.explain import Explanation, explain
-from tapemagic.explain.formatting import own_name
+from tapemagic.explain.formatting import numbered, own_name
 from tapemagic.explain.parts import items
 from tapemagic.explain.program_text import loop_names
 from tapemagic.explain.query import Program, Question
@@ -79,18 +79,37 @@ class _Caller:
             for name, bound in reversed(self.items)
             if bound is value and name not in self._passing
         )
-        own = own_name(value) if isinstance(value, Variable) else ""
+        own = self.told_apart(own_name(value), value) if isinstance(value, Variable) else ""
         # The default name, which all unnamed Variables share, tells nothing.
         own = "" if own == "Variable" else own
         # Small integers, strings and None are shared, so a name of an equal object says nothing.
         return own if type(value) in (int, str, bool, type(None)) else next(matches, own)
 
+    def told_apart(self, own: str, variable: Any) -> str:
+        """Return a Variable's own name, or x₁ if the program has another value by the name x."""
+        others = {name for name, value in self.items if value is not variable}
+        return numbered(own, others) if own in others else own
+
     def named(self, node: Node, value: Any, default: str) -> list[Named]:
         """The tensors of a structure with their names in the program."""
+        found = parts(node, value)
+        # What a list computes, as in [f(k) for k in range(9)], is told apart by its place.
+        defaults = [default] if len(found) == 1 else [f"{default}[{k}]" for k in range(len(found))]
         return [
-            ((name not in self._passing and name) or self._name_of(x) or name or default, x)
-            for name, x in parts(node, value)
+            ((name not in self._passing and name) or self._name_of(x) or name or place, x)
+            for place, (name, x) in zip(defaults, found, strict=True)
         ]
+
+    def groups(self, node: Node, value: Any) -> Iterator[TargetGroup]:
+        """Yield the targets, those in the same list together; a list that is written out has its elements instead."""
+        if _given_names(value):
+            for name, part in value.items():
+                yield TargetGroup(name, part, [*_parts(None, name, part)])
+        elif isinstance(node, ast.List | ast.Tuple) and len(node.elts) == len(value):
+            for element, part in zip(node.elts, value, strict=True):
+                yield TargetGroup(_written(element), part, self.named(element, part, "the target"))
+        else:
+            yield TargetGroup(_written(node), value, self.named(node, value, "the target"))
 
     def tensors(self) -> list[Named]:
         """The tensors that the program has under its names, also inside lists and dicts, oldest first."""
@@ -105,6 +124,19 @@ class _Caller:
         return sorted(named, key=lambda item: id_of(item[1]))
 
 
+class TargetGroup(NamedTuple):
+    """A target, or the targets in a list, tuple or dict.
+
+    - `name`: The name of the list in the program, or '' if that computes it.
+    - `structure`: The list.
+    - `parts`: The targets with their names.
+    """
+
+    name: str
+    structure: Any
+    parts: list[Named]
+
+
 class RecordedNames(NamedTuple):
     """A target and sources with their names in the program that asks for a report.
 
@@ -112,11 +144,16 @@ class RecordedNames(NamedTuple):
     - `arrays`: The names and values of its arrays.
     """
 
-    targets: list[Named]
+    groups: list[TargetGroup]
     sources: list[Named]
     tensors: list[Named]
     arrays: list[Named]
     program: Program
+
+    @property
+    def targets(self) -> list[Named]:
+        """The targets one by one."""
+        return [part for group in self.groups for part in group.parts]
 
 
 def recorded_names(tape: Tape, method: str, target: Any, sources: Any) -> RecordedNames:
@@ -130,14 +167,14 @@ def recorded_names(tape: Tape, method: str, target: Any, sources: Any) -> Record
     y, x = _arguments(asking, method, "sources")
     caller = _Caller(tape, method, target, asking)
     named = caller.tensors()
-    targets = _given_names(target) or caller.named(y, target, "the target")
-    targets = targets if tensors(target, f"the target of {method}()") else []
+    has_targets = tensors(target, f"the target of {method}()")
+    groups = list(caller.groups(y, target)) if has_targets else []
     if sources is None:
         contents = contents_of(tape)
         # Variables of objects, such as a model, have no name here. Those that nobody named share one, and are counted.
         own = [own_name(variable) for variable in contents.variables]
         by_id = {
-            id_of(x): (f"{name} {k}" if own.count(name) > 1 else name, x)
+            id_of(x): (f"{name} {k}" if own.count(name) > 1 else caller.told_apart(name, x), x)
             for k, (name, x) in enumerate(zip(own, contents.variables, strict=True), 1)
         }
         # Reversed, so that the first name of a tensor with several wins.
@@ -148,7 +185,7 @@ def recorded_names(tape: Tape, method: str, target: Any, sources: Any) -> Record
     else:
         found = []
     arrays = [(name, value) for name, value in caller.items if type(value) is np.ndarray]
-    return RecordedNames(targets, found, named, arrays, caller.program)
+    return RecordedNames(groups, found, named, arrays, caller.program)
 
 
 def _given_names(structure: Any) -> list[Named]:

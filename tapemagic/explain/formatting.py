@@ -6,10 +6,12 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import unicodedata
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +62,18 @@ BEGINNING = re.compile(rf"[-(]*([0-9.]|({'|'.join(FUNCTIONS)})\()")
 NOT_COMPUTED = "not computed"
 ONE_CHUNK = "1 chunk"
 
+MACRON, OVERLINE = "\u0304", "\u0305"
+BARRED = re.compile(rf"[A-Za-z]{MACRON}[0-9₀-₉]*|([^{OVERLINE}]{OVERLINE}+)+")
+"""A name with a bar, as `barred` writes it."""
+
 MAX_LINE = 60
 """Maximum number of characters shown of a line."""
 
 DIFFERENTIAL = re.compile(r"d+[^\W\d]?[\d₀-₉]*|d[^\W_]+_d\w+")
 """Names that would look like another derivative after a d: d, dy, dw1, dy_dx."""
+
+MAX_TERMS = 3
+"""Maximum number of terms of a sum that are written with plus signs."""
 
 MAX_VALUE = 2000
 """Maximum number of characters shown of a cell's value."""
@@ -313,9 +322,76 @@ def subscript(number: int) -> str:
     return str(number).translate(AS_SUBSCRIPTS)
 
 
+def numbered(name: str, taken: Container[str]) -> str:
+    """Append the first number in subscript digits that makes a name different from those that are taken.
+
+    Examples
+    --------
+    >>> numbered("w", {"w", "w₁"})
+    'w₂'
+    """
+    return next(new for k in count(1) if (new := f"{name}{subscript(k)}") not in taken)
+
+
+def unique_name(name: str, taken: Container[str]) -> str:
+    """Append a number to a name if it is taken.
+
+    Examples
+    --------
+    >>> unique_name("w", {"w"})
+    'w (2)'
+    """
+    candidate, copy = name, 1
+    while candidate in taken:
+        copy += 1
+        candidate = f"{name} ({copy})"
+    return candidate
+
+
 def without_subscript(name: str) -> str:
     """Remove the subscript digits at the end of a name."""
     return name.rstrip(SUBSCRIPTS)
+
+
+def barred(name: str) -> str:
+    """Put a bar over a name, the symbol of its gradient.
+
+    HTML and LaTeX draw one line over all of a name that matches `BARRED`; `bars_as_text` is for plain text.
+
+    Examples
+    --------
+    >>> barred("x1"), bars_as_text(f"{barred('loss')} = 1.0")
+    ('x̄1', 'bar(loss) = 1.0')
+    """
+    letter = name[:1]
+    # A letter with a combining macron is legible everywhere. Python composes the letters of names (ā), so that no
+    # variable looks like it. Longer names get a mark after each character, which tells where the bar ends.
+    if letter.isascii() and letter.isalpha() and not name[1:].strip(SUBSCRIPTS + "0123456789"):
+        return f"{letter}{MACRON}{name[1:]}"
+    return "".join(f"{char}{OVERLINE}" for char in name)
+
+
+def bars_as_text(text: str) -> str:
+    """Write the bars over names as plain text can show them: x̄1, but bar(loss)."""
+    # Fonts draw the bar over l higher than that over o, or lack the mark (Liberation).
+    return replace_bars(text, _bar_as_text)
+
+
+def _bar_as_text(name: str) -> str:
+    short = barred(name)
+    return f"bar({name})" if OVERLINE in short else unicodedata.normalize("NFC", short)
+
+
+def replace_bars(text: str, show: Callable[[str], str], other: Callable[[str], str] = str) -> str:
+    """Join what `show` returns for each name with a bar, and what `other` returns for the text between."""
+    if MACRON not in text and OVERLINE not in text:
+        return other(text)
+    parts, end = [], 0
+    for match in BARRED.finditer(text):
+        name = match[0].replace(MACRON, "").replace(OVERLINE, "")
+        parts += [other(text[end : match.start()]), show(name)]
+        end = match.end()
+    return "".join([*parts, other(text[end:])])
 
 
 def format_line(place: Place) -> str:
@@ -336,6 +412,19 @@ def format_lines(lines: tuple[int, int] | None) -> str:
         return "loop"
     first, last = lines
     return f"line {first}" if first == last else f"lines {first}–{last}"
+
+
+def format_sum(names: Sequence[str], of_arrays: bool) -> str:
+    """Name the sum of some numbers, or of the elements of arrays, which a tape differentiates.
+
+    Examples
+    --------
+    >>> format_sum(["y"], False), format_sum(["fit", "penalty"], False), format_sum(["y"], True)
+    ('y', 'fit + penalty', 'the sum of y')
+    """
+    if of_arrays or len(names) > MAX_TERMS:
+        return f"the sum of {', '.join(names)}"
+    return " + ".join(names)
 
 
 def derivative_symbol(target: str, source: str, order: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from typing import Any, overload
 
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
@@ -11,6 +11,8 @@ from tapemagic.explain.formatting import subscript
 from tapemagic.explain.snapshot import Named
 
 CONTAINERS = (list, tuple, dict)
+KINDS = ("", "watched", "tensor", "derivative", "number", "items")
+"""The kinds of values of which the last one is kept for each name; '' is any."""
 
 Bound = tuple[int, int | None]
 """The id of a tensor that a name was bound to, and the line of the cell."""
@@ -34,6 +36,9 @@ class Bindings(Sequence[Bound]):
         """Add the latest binding."""
         self._ids.append(i)
         self._lines.append(line or 0)
+
+    def __iter__(self) -> Iterator[Bound]:
+        return ((i, line or None) for i, line in zip(self._ids, self._lines, strict=True))
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -59,75 +64,78 @@ class Assignments:
 
     def __init__(self) -> None:
         self.count = 0
-        self._kept: dict[tuple[str, str], tuple[int, Any]] = {}
-        self._ids, self._lines, self._name_numbers = array("q"), array("l"), array("l")
+        self._kept: dict[str, dict[str, tuple[int, Any]]] = {kind: {} for kind in KINDS}
+        self._latest = self._kept[""]
+        # For each tensor its id, the line, and the number of the name.
+        self._log = array("q")
         self._numbers: dict[str, int] = {}
         # Constants get an id when they are watched, which may be after they were bound to a name.
         self._without_id: dict[str, tuple[int, Traced]] = {}
         self._bindings: tuple[int, dict[str, Bindings]] | None = None
         self._ignored: Collection[int] = ()
 
-    def add(self, name: str, value: Any, order: int, line: int | None) -> None:
-        """Add the latest value of a name, whose derivative has the given order, or 0 if it is none."""
+    def add(self, name: str, value: Any, observer: Any) -> None:
+        """Add the latest value of a name, a number or a container."""
         self.count += 1
-        entry = self.count, value
-        self._kept[name, ""] = entry
-        if isinstance(value, Traced):
-            self._kept[name, "derivative" if order else "tensor"] = entry
-            self._log(name, value, line)
-        else:
-            self._kept[name, "items" if isinstance(value, CONTAINERS) else "number"] = entry
+        self._keep_watched(name, observer)
+        entry = self._latest[name] = self.count, value
+        self._kept["items" if isinstance(value, CONTAINERS) else "number"][name] = entry
 
-    def last(self, name: str) -> Any:
-        """Return the last value of a name, or None."""
-        return self._kept.get((name, ""), (0, None))[1]
-
-    def keep(self, name: str) -> None:
-        """Keep the last value of a name, which is watched, also after the name gets another value."""
-        self._kept[name, "watched"] = self._kept[name, ""]
-
-    def _log(self, name: str, value: Traced, line: int | None) -> None:
-        if name in self._without_id:
+    def add_tensor(self, name: str, value: Traced, line: int | None, observer: Any) -> None:
+        """Add the latest value of a name, a tensor, with the line of the cell; `observer` knows its order."""
+        self.count += 1
+        self._keep_watched(name, observer)
+        entry = self._latest[name] = self.count, value
+        i = id_of(value)
+        self._kept["derivative" if observer.order_of(value) else "tensor"][name] = entry
+        if self._without_id and name in self._without_id:
             self._identify(*self._without_id.pop(name))
-        if not has_id(value):
-            self._without_id[name] = len(self._ids), value
-        self._ids.append(id_of(value))
-        self._lines.append(line or 0)
-        self._name_numbers.append(self._numbers.setdefault(name, len(self._numbers)))
+        if i <= 0:
+            self._without_id[name] = len(self._log), value
+        self._log.extend((i, line or 0, self._numbers.setdefault(name, len(self._numbers))))
+
+    def _keep_watched(self, name: str, observer: Any) -> None:
+        """Keep the last value of a name if it is watched, because the name gets another value now."""
+        entry = self._latest.get(name)
+        if entry and isinstance(entry[1], Traced) and observer.watches(entry[1]):
+            self._kept["watched"][name] = entry
 
     def _identify(self, position: int, value: Traced) -> None:
         if has_id(value):
-            self._ids[position] = id_of(value)
+            self._log[position] = id_of(value)
 
     def ignore(self, values: Collection[Traced]) -> None:
         """Forget values that the cell never used."""
         self._ignored = frozenset(map(id_of, values))
-        self._kept = {
-            key: entry
-            for key, entry in self._kept.items()
-            if not any(entry[1] is value for value in values)
-        }
+        for entries in self._kept.values():
+            for name, (_, kept) in list(entries.items()):
+                if any(kept is value for value in values):
+                    del entries[name]
 
     @property
     def history(self) -> list[Named]:
         """The last values of each name, oldest first: of all, of watched ones, tensors, numbers, containers."""
-        entries = {count: (name, value) for (name, _), (count, value) in self._kept.items()}
+        kept = self._kept.values()
+        entries = {count: (name, x) for of in kept for name, (count, x) in of.items()}
         return [entries[count] for count in sorted(entries)]
 
     @property
     def latest(self) -> dict[str, Any]:
         """The last value of each name, in the order in which the names were first bound."""
-        return {name: value for (name, kind), (_, value) in self._kept.items() if not kind}
+        return {name: value for name, (_, value) in self._latest.items()}
 
     @property
     def bindings(self) -> Mapping[str, Bindings]:
         """The tensors that each name was bound to."""
-        if self._bindings is None or self._bindings[0] != len(self._ids):
+        if self._bindings is None or self._bindings[0] != len(self._log):
             names, bindings = list(self._numbers), {name: Bindings() for name in self._numbers}
-            for i, line, number in zip(self._ids, self._lines, self._name_numbers, strict=True):
+            for i, line, number in self._logged():
                 bindings[names[number]].append(i, line or None)
-            self._bindings = len(self._ids), bindings
+            self._bindings = len(self._log), bindings
         return self._bindings[1]
+
+    def _logged(self) -> Iterator[tuple[int, int, int]]:
+        return zip(self._log[::3], self._log[1::3], self._log[2::3], strict=True)
 
     def names(self, known: Container[int]) -> dict[int, str]:
         """Return the names of tensors by id; earlier values of a name get a subscript.
@@ -141,7 +149,7 @@ class Assignments:
         last = {name: id_of(x) for name, x in latest.items() if has_id(x)}
         versions = dict.fromkeys(written, 0)
         seen: set[int] = set()
-        for i, number in zip(self._ids, self._name_numbers, strict=True):
+        for i, _, number in self._logged():
             # A variable is bound again and again with one id, a new tensor has a new one, which is later.
             if i <= 0 or i in seen or i in self._ignored:
                 continue

@@ -52,20 +52,25 @@ class CallSites:
         self._frame = self._cell_frame_now = self._entry = None
 
     def here(self) -> tuple[int | None, int, int, int]:
-        """Return the call site of the current operation, in the order of `Site`."""
+        """Return the call site of the current operation, in the order of `Site`; for a function of the engine."""
         # The hot path of a recording cell: no call, no generator, and what is computed from code is looked up.
         recorded = self._recorded_files
-        entry = frame = sys._getframe(1)
+        entry = frame = sys._getframe(2)
+        code = frame.f_code
         while True:
-            file = frame.f_code.co_filename
-            is_recorded = recorded.get(file)
-            if is_recorded is None:
-                is_recorded = recorded[file] = origin_of(file) == ""
-            outer = frame.f_back
-            if is_recorded or (outer is not None and outer.f_code is SCOPE_CODE):
+            is_recorded = recorded.get(code.co_filename)
+            if is_recorded:
                 break
+            if is_recorded is None:
+                file = code.co_filename
+                recorded[file] = origin_of(file) == ""
+                continue
+            outer = frame.f_back
             if outer is None:
                 return Site()
+            code = outer.f_code
+            if code is SCOPE_CODE:
+                break
             entry, frame = frame, outer
         if entry is not self._entry:
             self._entry = entry

@@ -53,14 +53,19 @@ def tape_graph(
         )
     nodes = _number(options.nodes, "nodes", MIN_NODES, MAX_NODES)
     # Without the derivatives that the report computed: they would be drawn as operations of the cell.
-    observer = session.recording()
-    targets = session.targets
-    if options.target is not None:
-        targets = [_target(options.target, session, namespace)]
+    is_other = options.target is not None
+    observer, targets, joins = session.recording(not is_other), session.targets, session.joins
+    if is_other:
+        targets, joins = [_target(options.target, session, namespace)], 0
     iteration = _iteration(options.iteration, observer)
     room = nodes or min(MAX_NODES, NODES_FACTOR * max_nodes)
     request = ReportRequest(
-        targets, session.all_sources(), session.order, iteration=iteration, max_nodes=room
+        targets,
+        session.all_sources(),
+        order=session.order,
+        joins=joins,
+        iteration=iteration,
+        max_nodes=room,
     )
     with significant_digits(style.digits):
         findings, _ = analyze(observer, request, session.context())

@@ -369,6 +369,7 @@ class TapeMagics(Magics):
         return replace(
             request,
             targets=session.targets,
+            joins=session.joins,
             sources=session.all_sources(),
             code=request.code or self.code,
             plot=plot and partial(plot, session, session.targets, request.order, targets_of),

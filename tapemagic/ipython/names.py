@@ -82,7 +82,8 @@ def awaits(tree: ast.AST) -> bool:
 def insert_hooks(tree: ast.AST) -> None:
     """Insert a call of the hook after every assignment at the top level of code (modifies the tree).
 
-    After ``y = ...`` comes ``__tape_named__('y')``; ``(y := ...)`` becomes ``(y := __tape_named__('y', ...))``.
+    After ``y = ...`` on line 3 comes ``__tape_named__('y', 3)``; ``(y := ...)`` becomes
+    ``(y := __tape_named__('y', 3, ...))``.
     """
     for node in list(_descendants(tree, SCOPES)):
         if isinstance(node, ast.NamedExpr):
@@ -163,6 +164,7 @@ def _hook_calls(names: set[str], place: ast.AST) -> list[ast.stmt]:
 
 
 def _hook_call(name: str, place: ast.AST, *value: ast.expr) -> ast.Call:
-    call = ast.Call(ast.Name(HOOK, ast.Load()), [ast.Constant(name), *value], [])
+    arguments = [ast.Constant(name), ast.Constant(place.lineno), *value]  # type: ignore[attr-defined]
+    call = ast.Call(ast.Name(HOOK, ast.Load()), arguments, [])
     # At the line of the assignment, so that errors and call sites name it, not line 1.
     return ast.fix_missing_locations(ast.copy_location(call, place))

@@ -224,12 +224,12 @@ class PlotRuns:
             bind(self._cell.namespace, self._originals or {})
             self._contents.restore()
 
-    def _hook(self, session: Session, x: float) -> Callable[[str, Any], Any]:
+    def _hook(self, session: Session, x: float) -> Callable[[str, Any, int], Any]:
         """Return the hook for assignments: the first assignment of the variable gets another number."""
         place: tuple[CodeType, int] | None = None
         rest = self.what_if.hook(session, self._range.name) if self.what_if else session.named
 
-        def named(name: str, value: Any) -> Any:
+        def named(name: str, value: Any, line: int) -> Any:
             nonlocal place
             if name == self._range.name and not self._is_at_start:
                 here = self._cell.instruction()
@@ -241,7 +241,7 @@ class PlotRuns:
                     and not _problem(name, value)
                 ):
                     value = like(value, x)
-            return rest(name, value)
+            return rest(name, value, line)
 
         return named
 

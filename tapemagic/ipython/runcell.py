@@ -53,36 +53,30 @@ class Cell:
     _body: CodeType
     _end: CodeType | None
 
-    def line(self) -> int | None:
-        """Return the running line of this cell, or the line that called the running code; None outside of a run."""
-        frame = self._frame()
-        return None if frame is None else frame.f_lineno
-
     def instruction(self) -> tuple[CodeType, int] | None:
         """Return the cell's running instruction, or the one that called the running code: (code object, offset)."""
-        frame = self._frame()
-        return None if frame is None else (frame.f_code, frame.f_lasti)
-
-    def _frame(self) -> FrameType | None:
-        # 2: past this method and the one that called it.
-        frame: FrameType | None = sys._getframe(2)
+        frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_code.co_filename != self.filename:
             frame = frame.f_back
-        return frame
+        return None if frame is None else (frame.f_code, frame.f_lasti)
 
-    def run(self, named: Callable[[str, Any], Any]) -> Any:
+    def run(self, named: Callable[[str, Any, int], Any]) -> Any:
         """Run the cell once, and return the value of the expression at its end.
 
-        `named` is called with every name and value that the cell assigns; its result is bound to the name.
+        `named` is called with every name and value that the cell assigns, and the line; its result is bound to the
+        name.
         """
         __tracebackhide__ = True
         namespace = self.namespace
 
-        def hook(name: str, *value: Any) -> Any:
+        def hook(name: str, line: int, *value: Any) -> Any:
             if value:
-                return named(name, value[0])
+                return named(name, value[0], line)
             if name in namespace:
-                namespace[name] = named(name, namespace[name])
+                before = namespace[name]
+                after = named(name, before, line)
+                if after is not before:
+                    namespace[name] = after
             return None
 
         outer = namespace.get(names.HOOK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections import ChainMap
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -15,8 +16,9 @@ from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.explain.advice import conversion, lost_track, replacement
+from tapemagic.explain.caller import TargetGroup, is_plain
 from tapemagic.explain.explain import Explanation, explain
-from tapemagic.explain.formatting import label, own_name, without_subscript
+from tapemagic.explain.formatting import label, numbered, own_name, unique_name, without_subscript
 from tapemagic.explain.lazy_values import has_lazy_values, is_lazy_array
 from tapemagic.explain.parts import tensors
 from tapemagic.explain.query import Program, Question
@@ -31,6 +33,7 @@ from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.watchable import is_number, is_watchable, maker, watchable
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.context import Context
+from tapemagic.report.derivatives import joined
 from tapemagic.report.failure.find_failure import Failure
 from tapemagic.report.tabs.gradients.own_gradients import written_sources
 from tapemagic.report.verdict.statement import Statement
@@ -53,6 +56,7 @@ class Session:
     - `targets`: Sequence of (name, tensor). The values that the report differentiates.
     - `order`: The highest order of derivatives in the report.
     - `notes`: Additional statements for the verdict.
+    - `joins`: The number of lists of targets that were joined to arrays, each by one operation.
     - `is_plain`: Whether the cell's names are given back as plain numbers: see `give_back`.
 
     Raises UsageError if a value to watch does not consist of numbers.
@@ -74,7 +78,7 @@ class Session:
         self._sites = CallSites(cell.filename)
         self.observer = Observer(self._sites.here, auto_watch, self._sites.calls)
         self.tape = CellTape(self.observer, persistent, auto_watch)
-        self.observer.thin(self.tape, budget)
+        self.observer.thin(budget)
         self._budget = budget
         self.is_out_of_memory = False
         self._assignments = Assignments()
@@ -92,6 +96,7 @@ class Session:
         self.targets: Sequence[Named] = ()
         self.order = 1
         self.notes: list[Statement] = []
+        self.joins = 0
         self._operations = 0
         self._warnings = FloatingPointWarnings(cell.filename)
         for name in watch:
@@ -121,6 +126,8 @@ class Session:
         self.observer.__exit__(None, None, None)
         self._sites.forget()
         self.observer.stop_thinning()
+        # The observer goes on to record the derivatives of the report.
+        self.tape.part()
         # Derivatives of the report are recorded after these; `recording` cuts them off.
         self._operations, *_ = self.observer.extent()
         self._drop_unused()
@@ -154,15 +161,13 @@ class Session:
         """The ids of the tensors that each name was bound to, with lines, oldest first."""
         return self._assignments.bindings
 
-    def named(self, name: str, value: Any) -> Any:
-        """Record an assignment; return the value to bind, a tensor if the name is watched."""
-        line = self.cell.line()
+    def named(self, name: str, value: Any, line: int) -> Any:
+        """Record an assignment on a line; return the value to bind, a tensor if the name is watched."""
         # A name that is bound to something else is no longer a list that became a tensor.
-        if name in self.lists and not self.observer.tracks(value):
+        if self.lists and name in self.lists and not self.observer.tracks(value):
             del self.lists[name]
         value = self._bind(name, value, line)
-        if line is not None:
-            self.assigned[name] = line
+        self.assigned[name] = line
         return value
 
     def _bind(self, name: str, value: Any, line: int | None) -> Any:
@@ -171,12 +176,10 @@ class Session:
             self.tape.track(value)
             self.sources[name] = value
         # Other objects would be kept alive by the history without ever being shown.
-        if is_number(value) or isinstance(value, CONTAINERS):
-            order = self.observer.order_of(value) if isinstance(value, Traced) else 0
-            earlier = self._assignments.last(name)
-            if isinstance(earlier, Traced) and self.observer.watches(earlier):
-                self._assignments.keep(name)
-            self._assignments.add(name, value, order, line)
+        if isinstance(value, Traced):
+            self._assignments.add_tensor(name, value, line, self.observer)
+        elif value.__class__ is int or is_number(value) or isinstance(value, CONTAINERS):
+            self._assignments.add(name, value, self.observer)
         return value
 
     def _to_watch(self, name: str, value: Any) -> Traced:
@@ -219,9 +222,29 @@ class Session:
         }
         return ChainMap(held, namespace)
 
-    def recording(self) -> Observer:
-        """Return the recording of the cell without the derivatives that its report computed."""
-        return self.observer.copy(self._operations)
+    def join(self, group: TargetGroup) -> Sequence[Named]:
+        """Join many targets in a list to one, whose array the recording of the cell then has, too.
+
+        Returns
+        -------
+        sequence of (str, Tensor)
+            That target; empty if the targets should be separate.
+        """
+        found = joined(self.observer, group if _is_name(group.name) else group._replace(name=""))
+        if found is None:
+            return []
+        target, text = found
+        self.notes.append(Statement("note", text))
+        self.joins += 1
+        self._operations, *_ = self.observer.extent()
+        return [target]
+
+    def recording(self, has_joins: bool = True) -> Observer:
+        """Return the recording of the cell without the derivatives that its report computed.
+
+        - `has_joins`: Keep the operations that joined lists of targets, without which those aren't recorded.
+        """
+        return self.observer.copy(self._operations - (0 if has_joins else self.joins))
 
     def snapshot(self) -> Snapshot:
         """Return a snapshot of the recording, cached until more is recorded."""
@@ -407,10 +430,11 @@ class Session:
         loop is the last choice, because it was bound to other values as well.
         """
         used, unused = self.notebook()
-        # A Variable's own name is of no use if the notebook has another value by that name.
-        taken = dict([*used, *unused])
+        # If the notebook has another value by a Variable's own name, the place of the Variable tells them apart.
+        taken = {name for name, _ in (*used, *unused)}
         own = {id_of(x): label(own_name(x)) for x in values}
-        own |= {id_of(x): UNNAMED for x in values if own[id_of(x)] in taken}
+        shared = {i: name for i, name in own.items() if name in taken}
+        own |= dict.fromkeys(shared, UNNAMED)
         looped = [(name, x) for name, x in used if name in self.cell.looped]
         used = [(name, x) for name, x in used if name not in self.cell.looped]
         named = {id_of(x): name for name, x in [*used, *unused][::-1] if isinstance(x, Traced)}
@@ -429,8 +453,14 @@ class Session:
             for i, name in self.value_names().items()
             if without_subscript(name) not in self.cell.looped
         }
-        named = earlier | named
-        return [named.get(i, name) for i, name in own.items()]
+        names = own | earlier | named
+        taken |= {*names.values(), *self.value_names().values()}
+        for i, name in shared.items():
+            # Without a place, as in x = Variable(2.0, name="x") + 1.0, it is x₁, like an earlier value of x.
+            if names[i] == UNNAMED:
+                names[i] = numbered(name, taken)
+                taken.add(names[i])
+        return [names[i] for i in own]
 
     def notebook(self) -> tuple[list[Named], list[Named]]:
         """Return the notebook's named values: those that the cell uses, and the others, without hidden names."""
@@ -443,6 +473,14 @@ class Session:
             if name not in mentioned and not name.startswith("_") and name not in HIDDEN
         ]
         return used, unused
+
+
+def _is_name(written: str) -> bool:
+    """Return True if an expression, which may be clipped, names a value instead of computing it."""
+    try:
+        return is_plain(ast.parse(written, mode="eval").body)
+    except SyntaxError:
+        return False
 
 
 class PlainValues:
@@ -495,12 +533,3 @@ class PlainValues:
             return value.to_dask_array()
         number = unwrap(value)
         return number.copy() if number.ndim else number
-
-
-def unique_name(name: str, taken: Container[str]) -> str:
-    """Append a number to a name if it is taken."""
-    candidate, copy = name, 1
-    while candidate in taken:
-        copy += 1
-        candidate = f"{name} ({copy})"
-    return candidate

@@ -9,25 +9,26 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.nest import leaves
 from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.engine.tensor.variable import Variable
+from tapemagic.errors import NotATensorError
 from tapemagic.explain.advice import as_real, kind, listed
+from tapemagic.explain.caller import TargetGroup
 from tapemagic.explain.causes import constant_instead
 from tapemagic.explain.exit_causes import surely_through_exit
+from tapemagic.explain.formatting import unique_name
 from tapemagic.explain.parts import tensors
 from tapemagic.explain.reassignment import reassignment
 from tapemagic.explain.snapshot import Named
 from tapemagic.ipython.assignments import CONTAINERS
-from tapemagic.ipython.session import Session, unique_name
+from tapemagic.ipython.session import Session
 from tapemagic.ipython.training_roles import TrainingRoles
 from tapemagic.ipython.watchable import is_number
 from tapemagic.report.bundle import TapeReport
+from tapemagic.report.derivatives import MAX_TARGETS
 from tapemagic.report.tabs.gradients.own_gradients import written_sources
 from tapemagic.report.verdict.statement import Statement
-
-# Each target costs a backward pass.
-MAX_TARGETS = 10
-"""Maximum number of targets that are chosen without -t."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def choose_targets(session: Session, value: Any, target_names: Sequence[str]) ->
         # A list such as `losses` at the end is a log to be printed, unless it is written out: [y, z].
         is_log = values[0] is not value and not session.cell.is_display
         if not (losses and is_log) and not all(map(roles.is_trained, values)):
-            return _limited(_named_results(session, values), is_value=True)
+            return _all_results(session, value, values)
     if losses:
         return _limited(losses)
     # First the values that are neither gradients nor optimizer steps, then those as well.
@@ -71,7 +72,7 @@ def choose_targets(session: Session, value: Any, target_names: Sequence[str]) ->
         chosen = _limited(candidates)
         return replace(chosen, notes=[*chosen.notes, *_lost_target(session, value, candidates)])
     if isinstance(value, Traced):
-        return Targets(_named_results(session, values), is_value=True)
+        return _all_results(session, value, values)
     watched = session.watched()
     tensors_assigned = [(name, x) for name, x in session.history if isinstance(x, Traced)]
     computed = [(name, x) for name, x in tensors_assigned if id_of(x) not in watched]
@@ -135,7 +136,11 @@ def _in_result(session: Session, value: Any, roles: TrainingRoles | None = None)
     named = [(written[0], value)]
     if session.cell.is_display and len(written) == len(value):
         named = list(zip(written, values, strict=True))
-    return [pair for pair in _computed_parts(session, named) if _fits(pair[1], roles)]
+    targets: dict[str, Traced] = {}
+    for pair in named:
+        # Lists without names are called alike.
+        targets |= {unique_name(y, targets): x for y, x in _targets_in(session, pair, roles)}
+    return list(targets.items())
 
 
 def _fits(value: Any, roles: TrainingRoles | None) -> bool:
@@ -155,7 +160,7 @@ def _last_assigned(session: Session, roles: TrainingRoles | None = None) -> Sequ
             parts = _computed_parts(session, [(name, value)])
             parts = [pair for pair in parts if _fits(pair[1], roles)]
             if any(id_of(x) not in names for _, x in parts):
-                return parts
+                return _targets_in(session, (name, value), roles)
     return []
 
 
@@ -170,13 +175,12 @@ def _assigned_elsewhere(session: Session, roles: TrainingRoles | None = None) ->
     if named:
         # Ids of tensors grow with time, so the largest is the latest.
         return [max(named, key=lambda pair: int(id_of(pair[1])))]
-    groups = [
-        [part for part in _computed_parts(session, [pair]) if _fits(part[1], roles)]
-        for pair in used
-    ]
-    return max(
-        groups, key=lambda parts: max((int(id_of(x)) for _, x in parts), default=0), default=[]
-    )
+    latest, container = 0, None
+    for pair in used:
+        ids = [id_of(x) for _, x in _computed_parts(session, [pair]) if _fits(x, roles)]
+        if max(ids, default=0) > latest:
+            latest, container = max(ids), pair
+    return _targets_in(session, container, roles) if container else []
 
 
 def _computed_parts(session: Session, named: Sequence[Named]) -> list[Named]:
@@ -184,6 +188,29 @@ def _computed_parts(session: Session, named: Sequence[Named]) -> list[Named]:
     names = session.value_names()
     parts = [(name, x) for name, x in tensors(named, TapeReport) if session.is_computed(x)]
     return [(names.get(id_of(x), name), x) for name, x in parts if not session.observer.order_of(x)]
+
+
+def _targets_in(
+    session: Session, named: Named, roles: TrainingRoles | None = None
+) -> Sequence[Named]:
+    """Return the computed tensors of a list, dict or object as targets: one by one, or many as one array."""
+    name, value = named
+    parts = [part for part in _computed_parts(session, [named]) if _fits(part[1], roles)]
+    if not isinstance(value, CONTAINERS):
+        return parts
+    # The search for names ends after some items, but the sum is that of all, in their order.
+    names = {id_of(x): part for part, x in parts}
+    try:
+        items = leaves(value)
+    except NotATensorError:  # a list that contains itself
+        return parts
+    whole = [
+        (names.get(id_of(x), f"{name}[{k}]"), x)
+        for k, x in enumerate(items)
+        if isinstance(x, Traced) and session.is_computed(x)
+        if not session.observer.order_of(x) and _fits(x, roles)
+    ]
+    return session.join(TargetGroup(name, value, whole)) or parts
 
 
 def _why_no_target(session: Session, value: Any) -> str:
@@ -275,7 +302,7 @@ def _requested(session: Session, target_names: Sequence[str]) -> Targets:
         if isinstance(value, Traced):
             targets.append((name, value))
             continue
-        parts = _computed_parts(session, [(name, value)]) if isinstance(value, CONTAINERS) else []
+        parts = _targets_in(session, (name, value)) if isinstance(value, CONTAINERS) else []
         targets += parts
         if not parts and name in namespace:
             plain.append(f"{name} ({type(value).__name__})")
@@ -293,6 +320,15 @@ def _requested(session: Session, target_names: Sequence[str]) -> Targets:
         problems.append(text)
     chosen = _limited(targets, maximum=max(MAX_TARGETS, len(target_names)))
     return replace(chosen, notes=[*chosen.notes, *(Statement("note", text) for text in problems)])
+
+
+def _all_results(session: Session, value: Any, values: Sequence[Traced]) -> Targets:
+    """Return the value of the last expression, or its items, as targets."""
+    named, written = _named_results(session, values), session.cell.last
+    is_list = len(written) != len(values)
+    joined = session.join(TargetGroup(written[0], value, named)) if is_list else []
+    # What is joined is shown as shape and range, so the value itself is shown as well.
+    return _limited(joined or named, is_value=not joined)
 
 
 def _named_results(session: Session, values: Sequence[Traced]) -> list[Named]:

@@ -151,23 +151,23 @@ class WhatIf:
                 )
                 raise self.refusal
 
-    def hook(self, session: Session, but: str = "") -> Callable[[str, Any], Any]:
+    def hook(self, session: Session, but: str = "") -> Callable[[str, Any, int], Any]:
         """Return the hook to call with every name and value that the cell assigns; the slider of `but` is skipped."""
 
-        def named(name: str, value: Any) -> Any:
+        def named(name: str, value: Any, line: int) -> Any:
             if name in self._requests and name not in self._at_start and name != but:
-                value = self._replace_value(name, value, session)
-            return session.named(name, value)
+                value = self._replace_value(name, value, line, session)
+            return session.named(name, value, line)
 
         return named
 
-    def _replace_value(self, name: str, value: Any, session: Session) -> Any:
+    def _replace_value(self, name: str, value: Any, line: int, session: Session) -> Any:
         """Return the value to bind instead of an assigned one: the first assignment gets the slider's value."""
         place = self._cell.instruction()
         if name not in self._first_assignments and place is not None:
             self._first_assignments[name] = place
             if name not in self._sliders:
-                self._sliders[name] = self._make_slider(name, value, session)
+                self._sliders[name] = self._make_slider(name, value, line, session)
         if self._first_assignments.get(name) != place:
             return value
         if name in self._moved:
@@ -175,7 +175,7 @@ class WhatIf:
         self._originals.setdefault(name, copy(unwrap(value)))
         return value
 
-    def _make_slider(self, name: str, value: Any, session: Session) -> Slider:
+    def _make_slider(self, name: str, value: Any, line: int, session: Session) -> Slider:
         """Make the slider of a name that the cell assigns.
 
         Raises UsageError if its value cannot have a slider; also stored as the refusal, because the cell may catch the
@@ -183,7 +183,7 @@ class WhatIf:
         """
         try:
             # In a = b = 1.0 the hook sees each name after both are bound, so replacing one would separate them.
-            if self._cell.line() in chained_lines(self._cell.source, name):
+            if line in chained_lines(self._cell.source, name):
                 raise UsageError(
                     f"%%tape --what-if: one line gives several names the value of {name}, and a slider would change "
                     f"{name} alone: give {name} a line of its own, such as {name} = 1.0, and use {name} in the next"

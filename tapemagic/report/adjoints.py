@@ -118,7 +118,14 @@ class StepGradients:
         self, snapshot: Snapshot, named: Container[int], steps: Sequence[GradientStep]
     ) -> None:
         self._snapshot, self._named = snapshot, named
-        self._goals = {i: k for k, step in reversed([*enumerate(steps)]) for i in step.targets}
+        # Most targets of a long loop have been let go.
+        tracked = snapshot.tracked
+        self._goals = {
+            i: k
+            for k, step in zip(reversed(range(len(steps))), reversed(steps), strict=True)
+            for i in step.targets
+            if i in tracked
+        }
         self._swept: dict[tuple[int, bool], dict[int, Any]] = {}
 
     def is_goal(self, number: int | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from tapemagic.engine.tape.observer import Observer, Origins, nowhere
 from tapemagic.engine.tape.tape import Tape, tape_of
 from tapemagic.explain.snapshot import Snapshot, snapshot_of
 from tapemagic.report.context import Context
-from tapemagic.report.derivatives import GradientTable, differentiate
+from tapemagic.report.derivatives import GradientTable, differentiate, targets_of
 from tapemagic.report.details import Details
 from tapemagic.report.findings import Findings
 from tapemagic.report.request import ReportRequest
@@ -28,6 +29,7 @@ from tapemagic.report.tabs.training.find_training import find as find_training
 from tapemagic.report.uncomputed import share_numbers
 from tapemagic.report.verdict.find_verdict import verdict
 from tapemagic.report.verdict.nonfinite_origins import nonfinite_origins
+from tapemagic.report.verdict.statement import Statement
 
 
 def analyze(
@@ -67,8 +69,8 @@ def _analyze(tape: Tape, request: ReportRequest, context: Context) -> tuple[Find
     nonfinite, training = subject.shared(nonfinite_origins), subject.shared(find_training)
     findings = Findings(
         tabs,
-        tuple(name for name, _ in request.targets),
-        subject.operations,
+        tuple(name for name, _ in subject.targets),
+        subject.operations - subject.request.joins,
         request.order,
         tuple(context.lines),
         verdict(
@@ -92,9 +94,14 @@ def _analyze(tape: Tape, request: ReportRequest, context: Context) -> tuple[Find
 
 def _differentiated(tape: Tape, request: ReportRequest, context: Context) -> Subject:
     """Return the recording with the derivatives of its targets."""
-    operations = len(tape.records)
     # A plain tape may be used up by one gradient, so the derivatives are taken on a copy.
     recording = tape if isinstance(tape, Observer) else tape_of(contents_of(tape))
+    if request.groups:
+        targets, sentences = targets_of(recording, request.groups)
+        request = replace(request, targets=targets, joins=len(sentences))
+        notes = [Statement("note", text) for text in sentences]
+        context = replace(context, notes=[*context.notes, *notes])
+    operations = len(recording.records)
     table = differentiate(recording, request.targets, request.sources, request.order)
     if isinstance(tape, Observer):
         snapshot, calls = snapshot_of(tape), tape.gradient_calls()

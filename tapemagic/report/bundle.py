@@ -143,7 +143,9 @@ class TapeReport:
         """Return the static page, for hosts that show no MIME bundle."""
         with significant_digits(self._style.digits):
             page = html.assembled(self.findings, html.parts(self._faces), self._shown_value())
-        return themed_page(page, self._style.theme)
+        # Such hosts, marimo among them, may set the padding of all elements to 0, which an attribute doesn't outweigh.
+        page = f"<style>.tapemagic-page :is(td,th){{padding:2px 6px}}</style>{page}"
+        return f'<div class="tapemagic-page">{themed_page(page, self._style.theme)}</div>'
 
     def _widget(self, content: Content, beside: Iterable[str]) -> dict[str, Any]:
         """Return the MIME bundle of the widget, which all displays of a report share."""

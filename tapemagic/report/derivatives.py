@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Tensor
-from tapemagic.explain.formatting import derivative_symbol
+from tapemagic.explain.caller import TargetGroup
+from tapemagic.explain.formatting import SUBSCRIPTS, derivative_symbol, format_size, unique_name
 from tapemagic.explain.snapshot import Named
 
 
@@ -19,6 +23,65 @@ def name_of_sum(target: Named, source: Named, order: int) -> str:
     if order > 1 and source[1].size != 1:
         return derivative_symbol(target[0], source[0], order - 1)
     return target[0] if target[1].size != 1 else ""
+
+
+MAX_TARGETS = 10
+"""Maximum number of targets that are chosen by themselves: each costs a backward pass."""
+
+MAX_SEPARATE = 3
+"""Maximum number of values of a list without names of their own that are targets one by one."""
+MAX_JOINED = 1_000_000
+"""Maximum number of entries of an array to which the values of a list are joined."""
+
+NUMBERED = re.compile(rf"(\[\d+\]|[{SUBSCRIPTS}])$")
+"""Names by a number: ys[3], and y₃ of a loop that appends y."""
+
+
+def targets_of(tape: Tape, groups: Sequence[TargetGroup]) -> tuple[list[Named], list[str]]:
+    """Return the targets in lists, joined on a tape where they are many, and a sentence on each of those."""
+    targets: dict[str, Any] = {}
+    notes: list[str] = []
+    for group in groups:
+        found = joined(tape, group)
+        notes += [] if found is None else [found[1]]
+        for name, value in group.parts if found is None else [found[0]]:
+            # Lists without names are called alike.
+            targets[unique_name(name, targets)] = value
+    return list(targets.items()), notes
+
+
+def joined(tape: Tape, group: TargetGroup) -> tuple[Named, str] | None:
+    """Join many parts of a list, tuple or dict to one target with a shape, on a tape.
+
+    Its gradient is that of the sum, like the gradient of a list of targets. Parts are many if more than `MAX_SEPARATE`
+    have only a number instead of a name or a key, or if they are more than `MAX_TARGETS`.
+    Large arrays stay separate. A list without a name is called "the list".
+
+    Returns
+    -------
+    ((str, Tensor), str) or None
+        The target, and a sentence on it for the verdict; None if the parts should be separate targets.
+    """
+    name, structure, parts = group
+    numbered = sum(bool(NUMBERED.search(part)) for part, _ in parts)
+    if numbered <= MAX_SEPARATE and len(parts) <= MAX_TARGETS:
+        return None
+    values = [value for _, value in parts]
+    # Joining copies them.
+    if sum(map(np.size, values)) > MAX_JOINED:
+        return None
+    shapes = {np.shape(value) for value in values}
+    is_regular = len(shapes) == 1
+    # Entering a tape again records on it; arrays of different shapes become one row of their entries.
+    with tape:
+        array = np.stack(values) if is_regular else np.concatenate(values, axis=None)
+    shape = shapes.pop()
+    size = f" of {format_size(shape)}" if is_regular else ""
+    what = f"{len(values):,} {'scalars' if is_regular and not shape else f'arrays{size}'}"
+    container = type(structure).__name__
+    has = f"is a {container} of" if name else "has"
+    name = name or f"the {container}"
+    return (name, array), f"{name} {has} {what}: the report joins them to one array"
 
 
 Key = tuple[int, int, int]

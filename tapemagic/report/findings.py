@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
+from tapemagic.explain.formatting import format_sum
 from tapemagic.report.tabs.graph.graph import Graph
 
 if (
@@ -50,6 +51,15 @@ class Findings:
     failure: Failure | None = None
     omitted: int = 0
     maker: str = "%%tape"
+
+    @property
+    def goal(self) -> str:
+        """The name of what the report differentiates: its target, or the sum of several, or ''."""
+        arrays = {
+            row.name for row in self.variables if row.role == "target" and row.value.size != 1
+        }
+        arrays |= {entry.target for entry in self.derivatives if entry.summed == entry.target}
+        return format_sum(self.targets, bool(arrays))
 
     def with_tab(self, name: str, data: Any) -> Self:
         """Return these findings with other data in a tab."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, chain, groupby, repeat
@@ -36,7 +36,8 @@ class Block:
     - `lines`: (int, int) or None. The first and the last line of the cell that its operations belong to.
     - `scope`: The call of a layer.
     - `holds_layers`: Whether there is a layer in it.
-    - `skipped`: Of an iteration, the number of iterations before it that the recording has let go.
+    - `skipped`: Of an iteration, the number of iterations before it that the recording has let go, or that a graph
+      doesn't draw.
     """
 
     kind: BlockKind
@@ -66,6 +67,25 @@ class Block:
         if Block not in set(map(type, self.parts)):
             return cast("tuple[int, ...]", self.parts)
         return positions_of(self.parts)
+
+
+def pruned(block: Block, kept: Container[int]) -> Block:
+    """Return a block with some of its operations, and without parts that have none of them.
+
+    The iterations of a loop keep their numbers: those before one that is kept count as skipped.
+    """
+    parts: list[Part] = []
+    skipped = 0
+    for part in block.parts:
+        if not isinstance(part, Block):
+            parts += [part] * (part in kept)
+        elif (rest := pruned(part, kept)).parts:
+            is_iteration = part.kind == "iteration"
+            parts.append(replace(rest, skipped=part.skipped + skipped) if is_iteration else rest)
+            skipped = 0
+        else:
+            skipped += 1 + part.skipped
+    return replace(block, parts=tuple(parts))
 
 
 def positions_of(parts: Iterable[Part]) -> tuple[int, ...]:

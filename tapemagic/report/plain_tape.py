@@ -71,7 +71,9 @@ def analyze_plain(
         notes=[Statement("note", text) for text in _notes(names, contents, all_watched)],
         program=names.program,
     )
-    request = ReportRequest(names.targets, names.sources, order, check=check, code=code)
+    request = ReportRequest(
+        sources=names.sources, groups=names.groups, order=order, check=check, code=code
+    )
     # The tapes of the program may be recording, and must not record what the report computes.
     with silence():
         return analyze(tape, request, context)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from tapemagic.explain.caller import TargetGroup
 from tapemagic.explain.snapshot import Named
 from tapemagic.report.verdict.statement import Statement
 
@@ -50,6 +51,8 @@ class ReportRequest:
     - `max_nodes`: The maximum number of nodes in the graph.
     - `screens`: Returns how well screens have room for the picture of a graph, 4 for all and 0 for none. Without it,
       only nodes are counted.
+    - `groups`: Sequence of TargetGroup. Instead of `targets`: those in a list together. Many of them become one array.
+    - `joins`: The number of operations at the end of the recording that joined lists of targets to arrays.
     """
 
     targets: Sequence[Named] = ()
@@ -65,3 +68,5 @@ class ReportRequest:
     max_nodes: int = MAX_NODES
     # From a layer above, like `compute`: what draws knows how large a picture is.
     screens: Callable[[Any], int] | None = None
+    groups: Sequence[TargetGroup] = ()
+    joins: int = 0

@@ -42,7 +42,7 @@ class Subject:
     """The recording that a report is about.
 
     - `whole`: The recording, with the operations of the derivatives that the report takes.
-    - `operations`: The number of its operations that the cell itself recorded: the first ones.
+    - `operations`: The number of its operations before those of the derivatives that the report takes.
     - `request`: What the report should show.
     - `derivatives`: The derivatives of the targets with respect to the sources.
     - `context`: The names and lines of the program.
@@ -198,15 +198,10 @@ class Subject:
     @cached_property
     def training_calls(self) -> Sequence[GradientStep]:
         """The calls by which the program took gradients of values other than gradients, with respect to Variables."""
-        order_of = self.whole.order_of
         records = self.whole.records[self.operations :]
         end = outputs_of(records[0])[0] if records else math.inf
-        # The gradient of a gradient isn't a training step, and neither is a gradient that the report took.
-        return [
-            step
-            for step in self.whole.origins.steps
-            if step.time <= end and not any(map(order_of, step.targets))
-        ]
+        # The gradients that the report took are none.
+        return [step for step in self.whole.origins.steps if step.time <= end]
 
     @cached_property
     def step_gradients(self) -> StepGradients:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -40,8 +41,13 @@ from tapemagic.report.statistics import Statistics, statistics_of
 
 Kind = Literal["number", "table", "vector", "matrix", "image"]
 
+FEW = 3
+"""Maximum number of entries that a sentence has room for."""
+
 SIDE = 4
 """The largest number of rows and columns of a matrix that is written out."""
+BOX_CELLS = (6, 23)
+"""The rows and columns of cells in the picture of an array in a box."""
 PLAIN = (np.ndarray, np.generic, bool, int, float, complex)
 
 Summaries: TypeAlias = "dict[int, tuple[weakref.ref[Any], Summary]]"
@@ -160,10 +166,20 @@ class Summary:
     @property
     def range(self) -> str:
         """Range and mean of the entries, and the counts of nan and inf, or '' if they are unknown."""
+        return ", ".join([*self._finite, *self._counts])
+
+    @property
+    def _counts(self) -> list[str]:
+        """The counts of nan and inf as text."""
         if self.nan and self.nan == self.size:
-            return "all nan"
+            return ["all nan"]
         counts = ((self.nan, "nan"), (self.inf, "inf"))
-        return ", ".join([*self._finite, *(f"{count:,} {name}" for count, name in counts if count)])
+        return [f"{count:,} {name}" for count, name in counts if count]
+
+    @cached_property
+    def in_box(self) -> Summary:
+        """The summary with a picture of fewer cells, for a small box."""
+        return self.coarser(*BOX_CELLS)
 
     def coarser(self, rows: int, columns: int) -> Summary:
         """Return this summary with a picture of fewer cells, for a small box."""
@@ -185,6 +201,20 @@ class Summary:
         if low == high:
             return [f"{what}all {'' if self.low == self.high else 'about '}{low}"]
         return [f"{what}{low} to {high}", f"mean {format_number(self.mean)}"]
+
+    @property
+    def brief(self) -> str:
+        """The value for a sentence: at most three entries one by one, and of more the shape and the range.
+
+        Examples
+        --------
+        >>> summarise(np.array([1.0, 2.0])).brief, summarise(np.array([[1.0, 2.0], [3.0, np.nan]])).brief
+        ('[1.0, 2.0]', '2×2, 1.0 to 3.0, 1 nan')
+        """
+        # The text of more entries than `SHOWN` is brief already.
+        if self.state or self.size <= FEW or self.size > SHOWN:
+            return self.text
+        return ", ".join([format_size(self.shape), *self._finite[:1], *self._counts])
 
     @property
     def described(self) -> str:

@@ -47,6 +47,7 @@ WALK = """report => {
     for (let k = last; k >= 0; k--) {
         if (number() !== k) found.faults.push(`back: at ${number()}, not at ${k}`);
         if (state() !== found.states[k]) found.faults.push(`step ${k} of ${last} differs on the way back`);
+        if (/[\u0304\u0305]/.test(report.textContent)) found.faults.push(`at ${k}, a mark is no line`);
         button('Step back').click();
     }
     if (state() !== found.states[0]) found.faults.push('a step before the first one changes something');
@@ -92,6 +93,18 @@ def test_steps_to_the_end_and_back(page: Page, reports: dict[str, Traits]) -> No
         assert walk["graded"] == sorted(walk["graded"]), f"{name}: a gradient is forgotten"
         assert 0 == walk["graded"][0], f"{name}: gradients are known before the first step"
     assert 200 < steps
+
+
+def test_one_line_over_each_name(page: Page, reports: dict[str, Traits]) -> None:
+    """A name with a bar has one line from its first letter to its last; there is none over anything else."""
+    report = show(page, reports["layers"])
+    turn_to(report, "Trace")
+
+    lines = report.locator(".tm-trace [data-a] u")
+    names = lines.all_inner_texts()
+    assert {"loss", "hidden/kernel", "v5"} <= set(names)
+    drawn = "names => names.map(name => [getComputedStyle(name).textDecorationLine, name.getClientRects().length])"
+    assert [["overline", 1]] * len(names) == lines.evaluate_all(drawn)
 
 
 def unfinished(texts: list[str], finished: list[str]) -> list[tuple[str, str]]:

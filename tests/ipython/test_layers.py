@@ -128,7 +128,7 @@ def test_the_trace_follows_the_graph(run: Run) -> None:
     closed = [each for each in words("{}") if "dense_1 (Dense" in each]
     assert ["line 2: dense_1", "line 2: back through dense_1"] == [x.split(" (")[0] for x in closed]
     assert ": v5 = " in closed[0]
-    assert ": v̄3 = " in closed[1]
+    assert ": <u style=text-decoration:overline>v3</u> = " in closed[1]
     opened = [each for each in words('{"0.1": 1}') if "v4" in each]
     assert "line 2: v4 = v3 @ (dense_1/kernel) = " == opened[0].partition("[")[0]
 

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from tapemagic.engine.recording import Absent
 from tapemagic.engine.tape import observer, thinning
 from tapemagic.errors import ConsumedTapeError
 from tests.ipython.conftest import Run
@@ -39,6 +40,10 @@ LOOP = f"for k in range(90):{STEP}"
 LOOPS = {
     "losses kept now and then": (
         f"{LOOP}    if k % 17 == 0:\n        kept.append(loss)",
+        "[tape.gradient(loss, [V, w]) for loss in kept]",
+    ),
+    "all losses kept": (
+        f"{LOOP}    kept.append(loss)",
         "[tape.gradient(loss, [V, w]) for loss in kept]",
     ),
     "second derivatives": (
@@ -119,6 +124,21 @@ def test_gradients_after_the_cell_are_exact(name: str, run: Run, magics: Any) ->
         assert one is None or np.array_equal(one, other)
 
 
+@pytest.mark.usefixtures("often")
+def test_values_that_no_rule_reads_go(run: Run, magics: Any) -> None:
+    """Of steps whose losses are kept, arrays that no gradient needs are let go; curves still have their norms."""
+    run(SETUP)
+    report = run(f"%%tape\n{LOOP}    kept.append(loss)")
+    values = [x for record in magics.last.observer.records for x in record.values]
+    slim = [x for x in values if isinstance(x, Absent)]
+
+    assert len(slim) > 60
+    assert all(x.norm > 0 for x in slim)
+    curves = [x for step in report.graph.steps for x in step.carried if x.name == "V"]
+    assert [90] == [x.values.count for x in curves]
+    assert not any(np.isnan(x.values.values).any() for x in curves)
+
+
 def sections(report: Any) -> list[str]:
     """The parts of a report's text."""
     return str(report).split("\n\n")
@@ -131,6 +151,7 @@ def test_report_of_a_thinned_loop(run: Run, magics: Any, monkeypatch: pytest.Mon
     thinned = sections(run(f"%%tape\n{LOOP}"))
     kept = len(magics.last.observer.records)
     monkeypatch.setattr(observer, "COLLECT_AFTER_BYTES", 1 << 40)
+    monkeypatch.setattr(thinning, "COLLECT_AFTER_RECORDS", 1 << 40)
     run(SETUP)
     whole = sections(run(f"%%tape\n{LOOP}"))
     total = len(magics.last.observer.records)

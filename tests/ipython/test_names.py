@@ -268,3 +268,37 @@ def test_the_target_of_a_loop_names_nothing_that_has_another_name(run: Run) -> N
     assert ["ws[0]", "ws[1], w"] == list(rows(report))[:2]
     report = run("%%tape\ny = 0.0\nfor w in [tm.Variable(3.0)]: y = y + w**2")
     assert "w" == next(iter(rows(report)))
+
+
+@pytest.mark.parametrize(
+    ("before", "cell", "expected"),
+    [
+        # TensorFlow's guide makes a tensor so. Both are x2 in the program, and both are in the report.
+        ("", 'x2 = tm.Variable(2.0, name="x2") + 1.0\ny = x2 * 2', {"x2₁": 2.0, "x2": 2.0}),
+        ("", 'y = tm.Variable(2.0, name="a") * 3', {"a": 3.0}),
+        ("a = 7", 'y = tm.Variable(2.0, name="a") * 3', {"a₁": 3.0}),
+        ("", 'y = tm.Variable(2.0, name="y") * 3', {"y₁": 3.0}),
+        ("", 'y = tm.Variable(2.0, name="x") * x * tm.Variable(1.0, name="x")', {"x₁": 3.0, "x₂": 6.0}),
+        ("", 'a = x * 2\na = a + 1\ny = tm.Variable(2.0, name="a") * a', {"a₂": 7.0, "a": 2.0}),
+        ("w = [tm.Variable(2.0, name='x')]", "y = w[0] * x", {"w[0]": 3.0}),
+        ("def f(v=tm.Variable(2.0, name='x')): return v * 3", "y = f() * x", {"x₁": 9.0}),
+        ("from tapemagic import nn", 'y = np.sum(nn.Dense(1, name="y", dtype="float64")(np.ones((1, 2))))',
+         {"y/kernel": "", "y/bias": ""}),
+        ("from tapemagic import tf", 'y = tf.Variable(2.0, name="y") * tf.constant(4.0, name="c")', {"y₁": 4.0}),
+        ("", "y = tm.Variable(2.0) * 3", {"Variable": 3.0}),
+    ],
+)  # fmt: skip
+def test_names_that_variables_were_given(
+    run: Run, before: str, cell: str, expected: dict[str, Any]
+) -> None:
+    """They are kept: a number tells them apart from another value that has the name in the notebook."""
+    run(before or "pass")
+
+    report = run(f"%%tape x -t y\n{cell}")
+
+    found = {row.name: row.gradient for row in report.findings.variables}
+    assert len(found) == len(report.findings.variables)
+    for name, gradient in expected.items():
+        assert name in found, sorted(found)
+        if isinstance(gradient, float):
+            assert gradient == pytest.approx(float(found[name].text)), name

@@ -9,9 +9,11 @@ import pytest
 
 from tapemagic import Variable
 from tapemagic.explain.parts import tensors
+from tapemagic.report.tabs.graph.drawn_graph import Drawer
 from tests.ipython.conftest import Run
 from tests.ipython.test_watching import gradients, role
 from tests.report.recordings import notes
+from tests.report.steps import drawings
 
 OBJECT = "class Thing:\n    pass\no = Thing()\n"
 
@@ -58,13 +60,141 @@ def test_targets_by_name(run: Run) -> None:
     assert {"d(ys[0])/dx": "6.0", "d(d['w'])/dx": "2.0"} == gradients(report)
 
 
-@pytest.mark.parametrize("cell", ["ys = [x * i for i in range(30)]", "[x * i for i in range(30)]"])
-def test_many_parts(run: Run, cell: str) -> None:
-    """Of a long list the first ones are differentiated, and the report says so."""
+@pytest.mark.parametrize(
+    ("cell", "name", "gradient", "words"),
+    [
+        ("ys = [x * i for i in range(30)]", "ys", 435.0, "ys is a list of 30 scalars"),
+        ("ys = tuple(x * i for i in range(4))", "ys", 6.0, "ys is a tuple of 4 scalars"),
+        ("[x * i for i in range(30)]", "the list", 435.0, "the list has 30 scalars"),
+        ("[x * i + 0.0 * (1.0 + 2.0 + 3.0 + 4.0 + 5.0 + 6.0 + 7.0 + 8.0) for i in range(5)]", "the list", 10.0,
+         "the list has 5 scalars"),
+        ("ys = [x * i for i in range(5)]\nys", "ys", 10.0, "ys is a list of 5 scalars"),
+        ("ys = []\nfor i in range(5):\n    y = x * i\n    ys.append(y)\nys", "ys", 10.0, "ys is a list of 5 scalars"),
+        ("ys = [[x * i * k for i in range(4)] for k in range(4)]", "ys", 36.0, "ys is a list of 16 scalars"),
+        ("ys = {i: x * i for i in range(5)}", "ys", 10.0, "ys is a dict of 5 scalars"),
+        ("ys = {f'k{i}': x * i for i in range(12)}", "ys", 66.0, "ys is a dict of 12 scalars"),
+        ("ys = {'a': [x * i for i in range(4)], 'b': x}", "ys", 6.0, "ys is a dict of 4 scalars"),
+        ("ys = [x * np.ones((2, 3)) for i in range(4)]", "ys", 24.0, "ys is a list of 4 arrays of 2×3"),
+        ("ys = [x * np.ones(i) for i in range(1, 5)]", "ys", 10.0, "ys is a list of 4 arrays:"),
+        # More items than are searched for names, items that no tape tracks, the same value twice.
+        ("ys = [x * i for i in range(1000)]", "ys", 499500.0, "ys is a list of 1,000 scalars"),
+        ("ys = [x * i for i in range(5)] + [1.0, None]", "ys", 10.0, "ys is a list of 5 scalars"),
+        ("ys = [x * i for i in range(5)]\nys += ys", "ys", 20.0, "ys is a list of 10 scalars"),
+    ],
+)  # fmt: skip
+def test_a_list_of_many_values(run: Run, cell: str, name: str, gradient: float, words: str) -> None:
+    """It is one target with a shape, and its gradient that of the sum, as of a list in tape.gradient."""
     report = run(f"%%tape x\n{cell}")
 
-    assert 10 == len(report.findings.derivatives)
-    assert "only the first 10 of 30 values are differentiated" in notes(report.findings)
+    assert (name,) == report.findings.targets
+    [row] = report.findings.derivatives
+    assert gradient == float(row.text)
+    assert name == row.summed
+    assert words in notes(report.findings)
+    assert words.split(maxsplit=1)[0] in repr(report).splitlines()[1]
+    assert f"gradients of the sum of {name} (read up ↑)" in repr(report)
+
+
+@pytest.mark.parametrize(
+    ("cell", "targets", "goal"),
+    [
+        ("ys = [x * i for i in range(2)]", ("ys[0]", "ys[1]"), "ys[0] + ys[1]"),
+        ("fit = x * 2\npenalty = x * 3\nlosses = [fit, penalty]\nlosses", ("fit", "penalty"), "fit + penalty"),
+        ("losses = {'fit': x * 2, 'penalty': x * 3}", ("losses['fit']", "losses['penalty']"),
+         "losses['fit'] + losses['penalty']"),
+        ("[x * 1, x * 2, x * 3, x * 4]", ("x * 1", "x * 2", "x * 3", "x * 4"),
+         "the sum of x * 1, x * 2, x * 3, x * 4"),
+        ("ys = [x * i for i in range(5)]\ny = x * 2\ny, ys", ("y", "ys"), "the sum of y, ys"),
+        ("ys = [x * 2, x * 3]\nys.append(ys)", ("ys[0]", "ys[1]"), "ys[0] + ys[1]"),
+        ("[x * i for i in range(4)], [x for i in range(4)], [x + i for i in range(4)]", ("the list", "the list (2)"),
+         "the sum of the list, the list (2)"),
+        ("y = x * np.ones(2)", ("y",), "the sum of y"),
+        ("y = x * 2", ("y",), "y"),
+    ],
+)  # fmt: skip
+def test_few_targets(run: Run, cell: str, targets: tuple[str, ...], goal: str) -> None:
+    """They are targets one by one, and what is differentiated is written as their sum."""
+    report = run(f"%%tape x\n{cell}")
+
+    assert targets == report.findings.targets
+    assert goal == report.findings.goal == report.findings.trace.parts[0].goal
+    assert f"gradient of {goal}" in repr(report)
+
+
+def test_a_list_in_all_tabs(run: Run) -> None:
+    """Checks, matrices, plots, programs and graphs are those of the list, whose items keep their order."""
+    run("n = 201")
+    report = run(
+        "%%tape x --check --jacobian --code --plot x=0:6 -o 2\nys = [[x**2 * i for i in range(n)] for k in range(2)]"
+    )
+
+    [first, second] = report.findings.derivatives
+    assert (6 * 201 * 200, 2 * 201 * 200) == (float(first.text), float(second.text))
+    assert "matches finite differences" in repr(report)
+    [matrix] = report.findings.matrices
+    assert ("ys", ("x",), (402,)) == (matrix.target, matrix.sources, matrix.shape)
+    # The entries of ys[0] come before those of ys[1], though not all of ys[0] are searched for names.
+    assert [0.0, 6.0, 12.0] == [float(row[0]) for row in matrix.cells[:3]]
+    assert ["1194.0", "1200.0"] == [row[0] for row in matrix.cells[-2:]]
+    assert {"ys", "dys/dx", "d²ys/dx²"} == {curve.symbol for curve in report.findings.plot.curves}
+    assert "stack" in report.findings.code.text
+    # x**2 and the product are recorded for each item; joining them isn't counted.
+    assert 2 * 402 == report.findings.operations
+
+
+def test_other_magics_after_a_list(run: Run) -> None:
+    """The graph has the list if that is the target, and nothing of it otherwise; names give gradients as before."""
+    run("%%tape x -t ys\nys = [x * k for k in range(5)]\nother = ys[3] * 2")
+
+    assert "stack" in str(run("%tape_graph"))
+    assert "stack" not in str(run("%tape_graph other"))
+    assert 6.0 == float(run("%gradient other x"))
+
+
+@pytest.mark.parametrize(
+    ("end", "last", "folded", "words"),
+    [
+        ("", [(16, 16)], (1, 15, 16), "iterations 1–15 of 16"),
+        ("\ny = np.sum(np.stack(ys))", [(16, 16)], (1, 15, 16), "iterations 1–15 of 16"),
+        ("\ny = np.sum(np.stack(ys[::-1]))", [], (1, 16, 16), "16 times"),
+    ],
+)
+def test_iterations_that_are_not_drawn_count(
+    run: Run, end: str, last: list[Any], folded: tuple[int, int, int], words: str
+) -> None:
+    """A graph draws six of many inputs, and only the iterations behind them: they have the numbers of the program."""
+    with drawings() as found:
+        report = run(f"%%tape x\nys = [np.sin(x * k) for k in range(16)]{end}")
+
+    assert last == [frame.iteration for frame in report.graph.frames if frame.iteration]
+    [closed] = [step for step in report.graph.steps if step.iterations]
+    assert folded == closed.iterations
+    assert words in closed.name
+    opened = Drawer(found[0][0]).draw({closed.fold: 14}).graph
+    [shown] = [frame.iteration for frame in opened.frames if frame.iteration]
+    assert shown in {(16, 16), (14, 16), (13, 16)}, "the nearest that is drawn"
+
+
+def test_large_arrays_are_not_joined(run: Run) -> None:
+    """That would copy them: the first ones are targets one by one, and the report says so."""
+    report = run("%%tape x -t ys\nys = [x * np.ones(100_000) for k in range(12)]")
+
+    assert 10 == len(report.findings.targets)
+    assert "only the first 10 of 12 values are differentiated" in notes(report.findings)
+
+
+def test_the_gradient_of_a_list_in_the_cell(run: Run) -> None:
+    """It is named by the list; that of a few values by their sum."""
+    report = run(
+        "%%tape x\nwith tm.GradientTape(persistent=True) as inner:\n    inner.watch(x)\n"
+        "    ys = [x * k for k in range(16)]\n    fit = x * 2\n    penalty = x * 3\n"
+        "g = inner.gradient(ys, x)\nh = inner.gradient([fit, penalty], x)"
+    )
+
+    assert [
+        "g = dys/dx = 120.0, taken by inner (line 7); the gradient of the sum of ys",
+        "h = d(fit + penalty)/dx = 5.0, taken by inner (line 8)",
+    ] == [str(row) for row in report.findings.own_gradients]
 
 
 def test_gradients_in_a_list_are_no_targets(run: Run) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from tapemagic.ipython import plotting
 from tapemagic.report.tabs.plot import show_plot as face
 from tapemagic.report.tabs.plot.plot import Curve, Plot
 from tests.ipython.conftest import Run
@@ -20,6 +21,13 @@ pytestmark = pytest.mark.thorough
 
 Plotted = Callable[[str], Plot]
 Refused = Callable[[str], str]
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine computes as many points as an idle one."""
+    monkeypatch.setattr(plotting, "SECONDS", 60.0)
+    monkeypatch.setattr(plotting, "REDRAW_SECONDS", 60.0)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from tapemagic.explain.formatting import bars_as_text
 from tapemagic.report.tabs.graph.drawn_graph import Drawer, DrawnGraph
 from tapemagic.report.tabs.trace.steps import MAX_STEPS, Steps
 from tests.ipython.conftest import IMPORTS, Run
@@ -48,7 +49,7 @@ def test_an_iteration_is_a_step(run: Run) -> None:
     """Forward with what the loop carries, in reverse with the gradient of that and the gradients that add up."""
     run("x = 1.0")
     taken = steps(run, LOOP.format(count=10))
-    said = [step.words for step in taken.steps]
+    said = [bars_as_text(step.words) for step in taken.steps]
 
     assert "line 4, iteration 2 of 10: y = 1.75" in said
     assert "line 4, back through iteration 9 of 10: in it ȳ = 0.5; x̄ = 1.5 so far" in said

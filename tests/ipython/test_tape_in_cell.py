@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -21,6 +22,12 @@ from tests.ipython.test_watching import gradients, role
 def x(run: Run) -> None:
     """Every test here begins with two numbers and a Variable."""
     run("x = 3.0\nz = tm.constant(5.0)\nv = tm.Variable(2.0)")
+
+
+@pytest.fixture
+def last(shell: InteractiveShell) -> Callable[[], Any]:
+    """Return the session of the last cell."""
+    return lambda: shell.find_cell_magic("tape").__self__.last  # type: ignore[union-attr]
 
 
 def test_after_the_cell(run: Run) -> None:
@@ -257,3 +264,62 @@ def test_the_gradients_of_a_report_do_not_warn(run: Run) -> None:
 
     assert {"dy/dx": "inf"} == gradients(report)
     assert [] == caught
+
+
+def test_the_tape_goes_on_in_another_cell(run: Run, last: Callable[[], Any]) -> None:
+    """It records there by itself: the recording of its own cell stays as it was."""
+    run("%%tape x\ny = v * x**2")
+    run("with tape:\n    u = y * x")
+
+    assert [54.0, 27.0] == [float(g) for g in run("tape.gradient(u, [x, v])")]
+    assert 2 == len(last().observer.records)
+
+
+def test_a_used_tape_is_entered_again_in_its_cell(run: Run) -> None:
+    """It begins anew, beside the recording of the cell, which goes on."""
+    report = run("""%%tape
+y = v**2
+g = tape.gradient(y, v)
+with tape:
+    u = v**3
+h = tape.gradient(u, v)
+w = v**4
+""")
+
+    assert [4.0, 12.0] == [float(run("g")), float(run("h"))]
+    assert {"dw/dv": "32.0"} == gradients(report)
+
+
+def test_reset_and_pause_are_those_of_the_cell(run: Run) -> None:
+    """What the tape forgets or doesn't see, the report doesn't have either, and each is one event."""
+    run("""%%tape x -p
+y = x**2
+tape.reset()
+tape.watch(x)
+with tape.stop_recording():
+    c = x * 2
+u = x * c
+""")
+
+    assert 6.0 == float(run("tape.gradient(u, x)"))
+    assert run("tape.gradient(y, x)") is None
+    assert ["reset", "paused"] == [event.kind for event in run("tape._events")]
+
+
+def test_a_gradient_of_yours_has_its_own_lines(run: Run, last: Callable[[], Any]) -> None:
+    """Operations of a sweep belong to the line that asked for the gradient, those of a custom gradient to its own."""
+    run("""%%tape -p
+@tm.custom_gradient
+def cube(t):
+    def grad(upstream):
+        return upstream * 3 * t**2
+    return t**3, grad
+y = cube(v) * v
+g = tape.gradient(y, v)
+""")
+    origins = last().recording().origins()
+    places = list(zip(origins.lines, origins.orders, strict=True))
+
+    assert {(7, 0), (5, 1), (8, 1)} == set(places) - {(6, 0)}
+    calls = {origins.calls[call].name for line, call, *_ in origins.sites if line == 5}
+    assert {"grad"} == calls

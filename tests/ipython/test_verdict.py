@@ -468,3 +468,32 @@ def test_no_path_adds_the_most(run: Run, lines: str) -> None:
         report = run(f"%%tape x\nx = 2.0\n{lines}")
 
     assert not [words for words in report.findings.verdict if words.topic == "path"]
+
+
+# -- arrays ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "cell", "words"),
+    [
+        ("np.zeros((2, 3))", "y = np.sum(w * np.arange(6.0).reshape(2, 3))", "y = 0.0; dy/dw = 2×3, 0.0 to 5.0"),
+        ("np.zeros((2, 2))", "y = np.sum(w)", "y = 0.0; dy/dw = 2×2, all 1.0"),
+        ("np.zeros(4)", "y = np.sum(w)", "y = 0.0; dy/dw = 4 elements, all 1.0"),
+        ("np.zeros(3)", "y = np.sum(w)", "y = 0.0; dy/dw = [1.0, 1.0, 1.0]"),
+        ("np.zeros((2, 1, 2))", "y = np.sum(w)", "y = 0.0; dy/dw = 2×1×2, all 1.0"),
+        ("np.zeros((2, 2)) + 1j", "y = np.sum(np.abs(w))", "y = 4.0; dy/dw = 2×2, absolute values all 1.0"),
+        ("np.zeros((2, 3))", "y = w + 1", "y = 2×3, all 1.0; of the sum of y: dy/dw = 2×3, all 1.0"),
+        ("np.arange(6.0)", "y = np.sum(np.sqrt(w[1:]) + 0 * w[1:] / w[:-1])",
+         "y = nan; dy/dw = 6 elements, 0.223607 to 0.353553, 2 nan"),
+        ("np.zeros((2, 2))",
+         ("with tm.GradientTape() as a:\n    a.watch(w)\n    with tm.GradientTape() as b:\n        b.watch(w)\n"
+         "        y = np.sum(w**3)\n    g = b.gradient(y, w)\nh = a.gradient(g, w)"),
+         "d²y/dw² = 2×2, all 0.0 (h)"),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_sentence_has_no_room_for_a_matrix(run: Run, data: str, cell: str, words: str) -> None:
+    """Of more than three entries it says shape and range; the tables have each entry."""
+    run(f"w = {data}")
+
+    assert words in said(run, f"%%tape w -t y\n{cell}", "result")

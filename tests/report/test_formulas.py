@@ -10,11 +10,14 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
+from tapemagic.drawing.elements import escape_text
+from tapemagic.drawing.tex import tex
 from tapemagic.engine.operations.exponentials import log_softmax, softmax
 from tapemagic.engine.operations.logistic import sigmoid
 from tapemagic.engine.recording import SMALL, Record
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.sweep import unbroadcast
+from tapemagic.explain.formatting import bars_as_text
 from tapemagic.explain.snapshot import snapshot_of
 from tapemagic.report.tabs.trace.formulas import (
     CHOSEN,
@@ -197,16 +200,36 @@ def test_brackets(expression: str, text: str) -> None:
     [
         ("x1", "x̄1", r"\bar{x}_{1}"),
         ("w₁₂", "w̄₁₂", r"\bar{w}_{12}"),
-        ("loss", "l̅o̅s̅s̅", r"\overline{\mathrm{loss}}"),
-        ("λ", "λ̄", r"\bar{\lambda}"),
-        ("h_out", "h̅_̅o̅u̅t̅", r"\overline{\mathrm{h\_out}}"),
+        ("loss", "bar(loss)", r"\overline{\mathrm{loss}}"),
+        ("λ", "bar(λ)", r"\bar{\lambda}"),
+        ("h_out", "bar(h_out)", r"\overline{\mathrm{h\_out}}"),
         ("a", "ā", r"\bar{a}"),
         ("dy/dx", "bar(dy/dx)", r"\overline{\mathrm{dy/dx}}"),
     ],
 )
 def test_adjoints(name: str, text: str, latex: str) -> None:
-    """An adjoint has a bar above the letter."""
-    assert (text, latex) == bar(symbol_of(name))
+    """An adjoint has a bar over its whole name, which plain text has room for over a single letter only."""
+    symbol = bar(symbol_of(name))
+
+    assert (text, latex) == (bars_as_text(symbol.text), symbol.latex)
+    # In the page and in other text of LaTeX, too, one line goes over the name.
+    assert f"<u style=text-decoration:overline>{name}</u> · " == escape_text(f"{symbol.text} · ")
+    assert f"$\\overline{{\\mbox{{{tex(name)}}}}}$ = 1" == tex(f"{symbol.text} = 1")
+    # A product needs no brackets around it.
+    assert f"{symbol.text} · b" == rendered("g * b", {"g": symbol, "b": symbol_of("b")}).text
+
+
+@pytest.mark.parametrize(
+    "name", ["<b>", "two  words", "a'b\"c", "x̄", "ā", "é", "x\u0305", "😀", "$x_1$"]
+)
+def test_bars_over_any_name(name: str) -> None:
+    """A Variable may have any name: it is escaped under its bar, and nothing next to it gets one."""
+    words = f"{bar(symbol_of(name)).text} · {bar(symbol_of('w')).text}"
+
+    assert escape_text(words).endswith(" · <u style=text-decoration:overline>w</u>")
+    assert escape_text(words).count("<u ") == 2
+    assert escape_text(words).count("<") == 4 == escape_text(words).count(">")
+    assert bars_as_text(words).endswith(" · w̄")
 
 
 def test_indices() -> None:

@@ -40,7 +40,7 @@ def latex_of(found: Any) -> str:
     [
         ("w_1 = {a}$%#&~^\\", r"w\_1 = \{a\}\$\%\#\&\textasciitilde{}\textasciicircum{}\textbackslash{}"),
         ("x₁² × ∂y/∂x − ∇α", r"x$_1$$^2$ × $\partial$y/$\partial$x $-$ $\nabla$$\alpha$"),
-        ("x̄ = --", r"$\bar{x}$ = -{}-"),
+        ("x̄ = --", r"$\overline{\mbox{x}}$ = -{}-"),
         ("変", r"\tapeglyph{5909}{変}"),
     ],
 )  # fmt: skip

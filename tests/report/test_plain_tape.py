@@ -79,6 +79,8 @@ def test_all_faces() -> None:
     assert "matches finite differences" in bundle["text/plain"]
     assert "def y_and_derivatives(x" in bundle["text/plain"]
     assert "<img" in report._repr_html_()
+    # A host may reset the padding of cells.
+    assert "padding:2px 6px" in report._repr_html_()
     assert "error" not in report._answers.answer("check")
     report.close()
 
@@ -150,6 +152,48 @@ def test_variables_of_an_object() -> None:
 
     assert "dy/d(Variable 1) = 3.0, dy/d(Variable 2) = 2.0" in str(tape.report(y))
     assert "dy/d(weights.first) = 3.0" in str(tape.report(y, weights.first))
+
+
+def test_variables_that_share_a_name_with_another_value() -> None:
+    """A Variable x that only x = Variable(...) + 1 reads is x₁."""
+    with tm.GradientTape() as tape:
+        x = tm.Variable(2.0, name="x") + 1.0
+        y = x * tm.Variable(5.0, name="other")
+
+    assert "dy/dx₁ = 5.0, dy/dother = 3.0" in str(tape.report(y))
+    [variable, _] = tape.watched_variables()
+    assert "dy/dvariable = 5.0" in str(tape.report(y, [variable]))
+    del variable
+    assert "dy/dx₁ = 5.0" in str(tape.report(y, [tape.watched_variables()[0]]))
+
+
+def test_lists_of_targets() -> None:
+    """Many values of a list are one name with a shape, and few are a sum."""
+    x = tm.Variable(3.0, name="x")
+    with tm.GradientTape() as tape:
+        ys = [x * k for k in range(16)]
+        y = x * 2
+
+    said = {
+        tape.report(ys): ["differentiating ys", "dys/dx = 120.0", "ys is a list of 16 scalars"],
+        tape.report({"pixels": ys, "y": y}): ["pixels and y", "dpixels/dx = 120.0", "dy/dx = 2.0"],
+        tape.report([ys, y]): ["differentiating ys and y", "dys/dx = 120.0", "dy/dx = 2.0"],
+        tape.report(ys[:10]): ["differentiating the list", "the list has 10 scalars"],
+        tape.report(tuple(ys[:4])): ["differentiating the tuple", "d(the tuple)/dx = 6.0"],
+        tape.report({"a b'<": ys}): ["differentiating a b'<", "a b'< is a list of 16 scalars"],
+        tape.report([ys[:5], ys[:6]]): ["the list and the list (2)", "= 10.0", "= 15.0"],
+        tape.report(ys[1:3]): ["the target[0] and the target[1]", "= 1.0", "= 2.0"],
+        tape.report([y, ys[2]]): ["differentiating y and ys[2]", "gradient of y + ys[2]"],
+        tape.report(y): ["differentiating y", "gradient of y "],
+        tape.report(ys, order=2, code=True): ["d²ys/dx² is None: it is zero", "np.stack("],
+    }
+
+    for report, words in said.items():
+        assert [] == [each for each in words if each not in str(report)]
+        assert 17 == report.findings.operations
+    # The tape itself has no more operations than before.
+    assert 17 == len(tape.records)
+    assert 122.0 == tape.gradient([ys, y], x)
 
 
 def _consumed() -> TapeReport:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from textwrap import dedent
 
 import numpy as np
@@ -47,8 +48,10 @@ def test_html_says_the_same() -> None:
 
     for row in trace.text(baydin()).splitlines():
         for equation in row.split("  "):
-            assert equation.strip() in read.text
-    assert len(page) < 4000
+            # The page draws a line over the name, which isn't text.
+            without = unicodedata.normalize("NFD", equation.strip()).replace("\u0304", "")
+            assert without in read.text
+    assert len(page) < 5000
 
 
 def test_what_is_not_finite_is_marked() -> None:
@@ -115,7 +118,7 @@ def test_rows_and_equations_can_be_found() -> None:
     marks = r' data-r="[^"]*"|<span data-a="[^"]*">(.*?)</span>'
     assert trace.html(found) == re.sub(marks, r"\1", page)
     assert ["0.0", "0.1"] == re.findall(r'<tr data-r="(0[^"]*)"', page)
-    assert '<span data-a="0.1.0">ȳ = 1.0</span>' in page
+    assert '<span data-a="0.1.0"><u style=text-decoration:overline>y</u> = 1.0</span>' in page
     assert page.index('data-a="0.1.2"') < page.index('data-a="0.1.0"')
     assert '<tr data-r="1.0">' in page
 

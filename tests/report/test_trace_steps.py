@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
+from tapemagic.explain.formatting import bars_as_text
 from tapemagic.report.tabs.graph.graph import Graph
 from tapemagic.report.tabs.trace.steps import Steps
 from tests.report.recordings import chain, record
@@ -30,7 +31,7 @@ def steps(function: Callable[..., Any], *inputs: Any, **options: Any) -> tuple[S
 
 def words(function: Callable[..., Any], *inputs: Any, **options: Any) -> list[str]:
     """The sentences of the steps."""
-    return [step.words for step in steps(function, *inputs, **options)[0].steps]
+    return [bars_as_text(step.words) for step in steps(function, *inputs, **options)[0].steps]
 
 
 def test_the_textbook() -> None:
@@ -69,7 +70,7 @@ def test_sums_that_are_not_known() -> None:
     assert ["…", "…", "all 2.18157"] == [
         text for step in found.steps for k, text in step.gradients if k == 0
     ]
-    said = "\n".join(step.words for step in found.steps)
+    said = bars_as_text("\n".join(step.words for step in found.steps))
     assert "multiply passes back to a: v̄2 · v1, added to what a has; shape 100×100" in said
     assert "added to what a has; in all ā = 100×100, all 2.18157" in said
 
@@ -124,7 +125,9 @@ def test_derivatives() -> None:
 
     ways = list(dict.fromkeys((step.part, step.way) for step in found.steps))
     assert [(0, "forward"), (0, "reverse"), (1, "forward"), (1, "reverse")] == ways
-    assert any("first derivative: bar(dy/da) = 1.0" in step.words for step in found.steps)
+    assert any(
+        "first derivative: bar(dy/da) = 1.0" in bars_as_text(step.words) for step in found.steps
+    )
 
 
 def test_rules_that_take_gradients() -> None:

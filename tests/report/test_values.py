@@ -13,7 +13,10 @@ from tapemagic.explain.formatting import (
     format_number,
     format_shape,
     format_value,
+    numbered,
     printable,
+    relation,
+    significant_digits,
 )
 
 
@@ -80,3 +83,59 @@ def test_dimensions() -> None:
 def test_printable() -> None:
     """One line, whatever is in it."""
     assert "a b c é ×" == printable("a\nb\x00c é\udc80×".replace("é\udc80", "é\udc80"))
+
+
+@pytest.mark.parametrize(
+    ("expression", "result", "sign"),
+    [
+        ("2.5 · (-0.5)", "-1.25", "="),
+        ("2.0³", "8.0", "="),
+        ("2.0⁻²", "0.25", "="),
+        ("-(2.0)²", "-4.0", "="),
+        ("−3.0 + 1.0", "-2.0", "="),
+        ("sin(1.0) · 2.0", "1.68294", "="),
+        ("cos(2.0)", "-0.416147", "="),
+        ("1e-09 · 2.0", "2e-09", "="),
+        ("0.1 + 0.2", "0.3", "="),
+        # Three of a third are 1, but not three of 0.333333.
+        ("0.333333 · 3.0", "1.0", "≈"),
+        ("0.271544²", "0.0737364", "≈"),
+        ("exp(0.693147)", "2.0", "="),
+        ("exp(0.69315)", "2.0", "≈"),
+        ("sin(3.14159)", "0.0", "≈"),
+        ("10.6931 - (-0.958924)", "11.6521", "≈"),
+        ("1.0 · 2.0", "-2.0", "≈"),
+        # What no calculator computes is written with =: symbols, shapes, words.
+        ("a · b", "6.0", "="),
+        ("2.0 · b", "6.0", "="),
+        ("2.0 · [3 elements]", "6.0", "="),
+        ("arctan(1.0)", "0.5", "="),
+        ("1.0 if x > 0, else 0", "2.0", "="),
+        ("(2.0", "6.0", "="),
+        ("0.5 · 2.0", "[1.0, 1.0]", "="),
+        ("0.5 · 2.0", "nan", "="),
+        ("2.0 / 0.0", "6.0", "="),
+        ("ln(-1.0)", "6.0", "="),
+        ("exp(1000.0)", "6.0", "="),
+        ("10.0^(10.0", "6.0", "="),
+        (f"{'(' * 500}1.0{')' * 500}", "2.0", "="),
+        ("1.0.real", "2.0", "="),
+    ],
+)
+def test_relation(expression: str, result: str, sign: str) -> None:
+    """A calculator gets the result from the numbers as written, or it says ≈."""
+    assert sign == relation(expression, result)
+
+
+def test_relation_of_fewer_digits() -> None:
+    """As many digits count as are written."""
+    assert ["≈", "="] == [relation("2.0 / 3.0", text) for text in ("0.667", "0.666667")]
+    with significant_digits(3):
+        assert "=" == relation("2.0 / 3.0", "0.667")
+        assert "≈" == relation("2.0 / 3.0", "0.66")
+
+
+def test_numbered() -> None:
+    """The first number that is free."""
+    assert "x₁" == numbered("x", {"x"})
+    assert "x₁₁" == numbered("x", {"x", *(f"x{k}" for k in "₁₂₃₄₅₆₇₈₉"), "x₁₀"})

@@ -73,7 +73,14 @@ def _called(argnums: Sequence[int], g: Any, _y: Any, *_inputs: Any, call: Any) -
     first, output = (g[0], _y[0]) if g.__class__ is tuple else (g, _y)
     if first.ndim > output.ndim and not first.shape[0]:
         return [np.zeros((0, *_inputs[k].shape)) for k in argnums]
-    gradients = call.gradients(g, _y)
+    tapes = live()
+    for tape in tapes:
+        tape._rule_begins()
+    try:
+        gradients = call.gradients(g, _y)
+    finally:
+        for tape in tapes:
+            tape._rule_ends()
     return [gradients[k] for k in argnums]
 
 

@@ -297,6 +297,12 @@ class BaseTape:
         """Note that the reverse sweep has ended."""
         self._sweeping = self._sweeping[:-1]
 
+    def _rule_begins(self) -> None:
+        """Note that a sweep calls a function of your program, such as the gradient of a custom gradient."""
+
+    def _rule_ends(self) -> None:
+        """Note that the function of your program has returned."""
+
     def _gradient_taken(
         self,
         tape: Any,

@@ -61,17 +61,26 @@ class GradientSteps:
         line: int | None,
     ) -> None:
         """Record a call."""
-        pairs = zip(sources, results, strict=True)
         # A source may be listed twice: by its id, it counts once.
-        by_variable = {x._id: (x, g) for x, g in pairs if isinstance(x, Variable)}.values()
+        by_variable: dict[int, tuple[Variable, Any]] = {}
+        for x, g in zip(sources, results, strict=True):
+            if isinstance(x, Variable):
+                by_variable[x._id] = x, g
         if not by_variable:
             return
-        variables = tuple([x for x, _ in by_variable])
-        values = tuple([number_of(x._value) for x in variables])
+        variables: list[Variable] = []
+        values: list[float] = []
+        versions: list[int] = []
+        gradients: list[Any] = []
+        for x, g in by_variable.values():
+            size = number_of(x._value)
+            variables.append(x)
+            values.append(size)
+            versions.append(self._version(x, size))
+            gradients.append(None if g is None else _size_or_lazy(g._value))
         # One tuple for the steps of a loop, which take gradients of the same variables.
         before = self.steps[-1].variables if self.steps else ()
-        if len(before) == len(variables) and all(map(is_, before, variables)):
-            variables = before
+        is_same = len(before) == len(variables) and all(map(is_, before, variables))
         self.steps.append(
             GradientStep(
                 # New int objects: the ids themselves would keep the records of the targets on the tape.
@@ -80,27 +89,34 @@ class GradientSteps:
                 sum([target._value.size for target in targets]) != 1,
                 line,
                 tick(),
-                variables,
-                values,
-                tuple(map(self._version, variables, values)),
-                tuple([None if g is None else _size_or_lazy(g._value) for _, g in by_variable]),
+                before if is_same else tuple(variables),
+                tuple(values),
+                tuple(versions),
+                tuple(gradients),
             )
         )
 
     def _version(self, variable: Variable, size: float) -> int:
         """Return the number of changes of a variable; an assignment of equal values isn't a change."""
         value = variable._value
-        before, last, version = self._last.get(variable._id, (value, size, 0))
-        if before is not value and (size != last or not np.array_equal(before, value)):
-            version += 1
+        before, last, version = self._last.get(variable._id, (None, size, 0))
+        if before is value:
+            return version
+        # A real number is its size.
+        is_equal = size == last and (isinstance(value, float) or np.array_equal(before, value))
+        version += before is not None and not is_equal
         self._last[variable._id] = value, size, version
         return version
 
 
 def _total(targets: Sequence[Traced]) -> Any:
     """Return the sum of the elements of all targets, which is lazy for lazy targets."""
-    if len(targets) == 1 and not targets[0]._value.ndim and is_lazy(targets[0]._value):
-        return targets[0]._value
+    if len(targets) == 1:
+        value = targets[0]._value
+        if isinstance(value, float):
+            return float(value)
+        if not value.ndim and is_lazy(value):
+            return value
     totals = [_sum(target._value) for target in targets]
     return totals[0] if len(totals) == 1 else sum(totals)
 
@@ -116,6 +132,8 @@ def _sum(value: Any) -> Any:
 
 
 def _size_or_lazy(value: Any) -> Any:
+    if isinstance(value, float):  # also np.float64, the usual gradient of a number
+        return abs(float(value))
     return value if is_lazy(value) else size_of(value)
 
 
@@ -159,9 +177,9 @@ def _norm(value: Any) -> float:
         return float(abs(value))
     flat = np.asarray(value).reshape(-1)
     flat = (np.abs(flat) if flat.dtype.kind == "c" else flat).astype(np.float64, copy=False)
-    squares = float(flat @ flat)
-    # A dot product is many times faster than a maximum and a scaled norm, and suffices for usual
-    # numbers.
+    # A sum of squares is many times faster than a maximum and a scaled norm, and suffices for usual numbers. Without
+    # `@`: a library that multiplies on several threads takes longer to wake them up than to add.
+    squares = float(np.einsum("i,i->", flat, flat))
     if MIN_SQUARES < squares < MAX_SQUARES:
         return math.sqrt(squares)
     # Scaling by the largest element, as in BLAS nrm2: the squares of the quotients can't overflow.

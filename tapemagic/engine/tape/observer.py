@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import sys
+from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from types import CodeType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
-from tapemagic.engine.events import origin_of
-from tapemagic.engine.recording import tick
+from tapemagic.engine.events import Kind, origin_of
+from tapemagic.engine.recording import outputs_of, tick
 from tapemagic.engine.scopes import Scope
 from tapemagic.engine.tape.base_tape import contents_of
 from tapemagic.engine.tape.gradient_steps import GradientStep, GradientSteps
@@ -156,8 +158,9 @@ class Observer(Tape):
         self._orders: list[int] = []
         self._seeds: list[tuple[Any, int]] = []
         self._sweeps: list[tuple[int, tuple[int, ...]]] = []
-        self._depths = [0]
-        self._order_of: dict[int, int] = {}
+        self._orders_now = [0]
+        self._sweep_sites: list[tuple[int | None, int, int, int]] = []
+        self._spans = Spans()
         self._steps = GradientSteps()
         self._gradient_calls: dict[Any, GradientCall] = {}
         self._thinning: Thinning | None = None
@@ -173,23 +176,38 @@ class Observer(Tape):
         self._orders.clear()
         self._seeds.clear()
         self._sweeps.clear()
-        self._order_of.clear()
+        self._spans = Spans()
         self._steps.clear()
         super()._clear()
         if self._thinning is not None:
-            self._thinning = Thinning(self, self._thinning.tape, self._thinning.budget)
+            self._thinning = Thinning(self, self._thinning.budget)
 
     def _taker(self) -> Callable[[Any], None]:
-        return _storing(
-            self._records, self._sites, self._orders, self._depths, self._order_of, self._where
-        )
+        return _storing(self._records, self._sites, self._where)
+
+    def _complete(self) -> None:
+        """Add the sites of the records that the current sweep has made, and the orders of those since the last call.
+
+        All records of a sweep have the site of the call that began it, so nothing is looked up for each of them.
+        """
+        missing = len(self._records) - len(self._sites)
+        if missing:
+            self._sites += [self._sweep_sites[-1] if self._sweep_sites else Site()] * missing
+        self._orders += self._orders_now[-1:] * (len(self._records) - len(self._orders))
 
     def origins(self) -> Origins:
         """Return the origins of all records so far."""
+        self._complete()
+        order_of = {
+            i: order
+            for record, order in zip(self._records, self._orders, strict=True)
+            if order
+            for i in outputs_of(record)
+        }
         return Origins(
             tuple(self._sites),
             tuple(self._orders),
-            dict(self._order_of),
+            order_of,
             tuple(self._seeds),
             tuple(self._calls),
             tuple(self._sweeps),
@@ -225,7 +243,7 @@ class Observer(Tape):
 
     def order_of(self, value: Traced) -> int:
         """Return the order of the derivative that a tensor belongs to, or 0 if your code computed the tensor."""
-        return self._order_of.get(value._id, 0)
+        return self._spans.order_at(value._id)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -246,13 +264,14 @@ class Observer(Tape):
 
     def copy(self, operations: int) -> Observer:
         """Return a new observer with the first `operations` records of this observer."""
+        self._complete()
         other = Observer(self._where, self._watch_accessed_variables, self._calls)
         other._records += self._records[:operations]
         other._sites += self._sites[:operations]
         other._orders += self._orders[:operations]
         other._seeds += self._seeds
         other._sweeps += self._sweeps
-        other._order_of |= self._order_of
+        other._spans = self._spans.copy()
         other._tracked |= self._tracked
         other._leaves |= self._leaves
         other._variables |= self._variables
@@ -263,13 +282,12 @@ class Observer(Tape):
         other._entered = other._usable = True
         return other
 
-    def thin(self, tape: Tape, budget: float = math.inf) -> None:
-        """Let go of what nothing alive can reach while recording, here and on a tape that records the same.
+    def thin(self, budget: float = math.inf) -> None:
+        """Let go of what nothing alive can reach while recording.
 
         Beyond a budget in bytes, the oldest steps whose gradients were taken go, too.
         """
-        self._thinning = Thinning(self, tape, budget)
-        tape._keeps = True
+        self._thinning = Thinning(self, budget)
 
     def stop_thinning(self) -> None:
         """Let go of what nothing alive can reach for the last time: later derivatives are kept whole."""
@@ -281,17 +299,15 @@ class Observer(Tape):
             thinning.collect(everything=True)
             self._omitted = self._thinned()
             self.cut_records = thinning.cut
-        thinning.tape._keeps = False
         self._thinning = None
 
     def let_go(self) -> None:
-        """Let go of the recording, here and on the cell's tape, because the memory is full."""
+        """Let go of the recording, because the memory is full."""
         thinning = self._thinning
         if thinning is not None:
             thinning.let_go()
             self._omitted = thinning.omitted, (), thinning.omitted_runs
             self.cut_records = thinning.cut
-            thinning.tape._keeps = False
             self._thinning = None
 
     def _add_bytes(self, size: int) -> None:
@@ -305,7 +321,7 @@ class Observer(Tape):
 
     def _collect(self) -> None:
         # A sweep refers to the ids of gradients that are still to come.
-        self._is_due = len(self._depths) > 1
+        self._is_due = len(self._orders_now) > 1
         if not self._is_due and self._thinning is not None:
             self._unsorted = 0
             self._thinning.collect()
@@ -316,23 +332,48 @@ class Observer(Tape):
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         super()._sweep_begins(targets)
+        self._complete()
+        now = tick()
         # A rule that computes gradients, such as that of recompute_grad, belongs to the derivative that applies it.
-        order = self._depths[-1] or 1 + max([self._order_of.get(i, 0) for i in targets], default=0)
-        self._depths.append(order)
+        order = self._orders_now[-1]
+        if not order:
+            order = 1 + max(map(self._spans.order_at, targets), default=0)
+            self._spans.begin(now, order)
+        self._orders_now.append(order)
+        self._sweep_sites.append(self._where())
+        self._append = self._records.append
         self._notes_scopes = False
         # New int objects: the ids themselves would keep the records of the targets.
         ids = [i + 0 for i in targets]
-        self._sweeps.append((tick(), tuple(ids)))
+        self._sweeps.append((now, tuple(ids)))
         self._seeds += [(seed._value, i) for i, seed in zip(ids, targets.values(), strict=True)]
 
     def _sweep_ends(self) -> None:
         super()._sweep_ends()
-        self._depths.pop()
-        self._notes_scopes = not self._depths[-1]
-        if self._thinning is not None and len(self._depths) == 1:
+        self._complete()
+        self._orders_now.pop()
+        self._sweep_sites.pop()
+        # A sweep in a sweep was begun by a rule of yours.
+        if self._recording:
+            self._append = self._take
+        if len(self._orders_now) > 1:
+            return
+        self._notes_scopes = True
+        self._spans.end(tick())
+        if self._thinning is not None:
             self._thinning.sweep_ended()
             if self._is_due:
                 self._collect()
+
+    def _rule_begins(self) -> None:
+        self._complete()
+        if self._recording:
+            self._append = self._take
+
+    def _rule_ends(self) -> None:
+        self._complete()
+        if self._recording and self._sweep_sites:
+            self._append = self._records.append
 
     def _gradient_taken(
         self,
@@ -343,15 +384,19 @@ class Observer(Tape):
         results: Sequence[Any],
         weighted: bool,
     ) -> None:
-        if method == "gradient" and not weighted:
-            self._steps.add(targets, sources, results, self._where()[0])
+        line = self._where()[0]
+        # The gradient of a gradient isn't a step of training.
+        order_at = self._spans.order_at
+        if method == "gradient" and not weighted and not any(order_at(x._id) for x in targets):
+            self._steps.add(targets, sources, results, line)
         frame = sys._getframe(3)  # the program's frame; two methods of the tape are in between
         code, offset = frame.f_code, frame.f_lasti
         if origin_of(code.co_filename) != "":
             return
         # Calls in a loop have the same instruction and variables; only the last is kept, with a
         # count.
-        key = code, offset, tuple(x._id for x in sources if isinstance(x, Variable))
+        # By the identity of the code, because hashing code takes long; the call keeps it alive.
+        key = id(code), offset, *[x._id for x in sources if isinstance(x, Variable)]
         before = self._gradient_calls.pop(key, None)
         self._gradient_calls[key] = GradientCall(
             method,
@@ -363,7 +408,7 @@ class Observer(Tape):
             tick(),
             code,
             offset,
-            self._where()[0],
+            line,
             1 + (before.times if before else 0),
         )
 
@@ -373,33 +418,54 @@ class Observer(Tape):
 
 
 def _storing(
-    records: list[Any],
-    sites: list[tuple[int | None, int, int, int]],
-    orders: list[int],
-    depths: list[int],
-    order_of: dict[int, int],
-    where: Where,
+    records: list[Any], sites: list[tuple[int | None, int, int, int]], where: Where
 ) -> Callable[[Any], None]:
-    """Return a function that stores a record with its position and order; it refers to the lists, not to the tape."""
+    """Return a function that stores a record with its position; it refers to the lists, not to the tape."""
 
     def append(record: Any) -> None:
-        order = depths[-1]
         records.append(record)
         sites.append(where())
-        orders.append(order)
-        if order:
-            number = record[-1]
-            if number.__class__ is tuple:
-                for i in number:
-                    order_of[i] = order
-            else:
-                order_of[number] = order
 
     return append
 
 
+class Spans:
+    """The times in which a program computed derivatives, and their orders.
+
+    A result belongs to the derivative during which it was computed, and its id is a time. So the orders of all results
+    need no table of results, which would grow with every record.
+    """
+
+    def __init__(self) -> None:
+        self._starts, self._ends, self._orders = array("q"), array("q"), array("l")
+
+    def copy(self) -> Spans:
+        """Return a copy."""
+        other = Spans()
+        other._starts, other._ends = self._starts[:], self._ends[:]
+        other._orders = self._orders[:]
+        return other
+
+    def begin(self, time: int, order: int) -> None:
+        """Note that the program begins to compute a derivative of an order."""
+        self._starts.append(time)
+        self._ends.append(sys.maxsize)
+        self._orders.append(order)
+
+    def end(self, time: int) -> None:
+        """Note that the derivative that was begun last is complete."""
+        self._ends[-1] = time
+
+    def order_at(self, i: int) -> int:
+        """Return the order of the result with an id, or 0 if it is part of no derivative."""
+        # Most results are newer than the last derivative, or part of it.
+        starts = self._starts
+        k = len(starts) - 1 if starts and i > starts[-1] else bisect_right(starts, i) - 1
+        return self._orders[k] if k >= 0 and i < self._ends[k] else 0
+
+
 class ObservedTape(Tape):
-    """A tape with an observer, which records the same operations.
+    """A tape with an observer; as long as both record the same, it is a view of what the observer records.
 
     The observer keeps its records when this tape computes a gradient. So showing a report never consumes the tape,
     and a gradient never empties the report.
@@ -408,16 +474,78 @@ class ObservedTape(Tape):
     def __init__(
         self, observer: Observer, persistent: bool, watch_accessed_variables: bool
     ) -> None:
+        self._is_view = False
         super().__init__(persistent, watch_accessed_variables)
         self.observer = observer
         self._warned = True
+
+    def __enter__(self) -> Self:
+        observer = self.observer
+        if not self._entered and observer._recording and not observer._records:
+            self._share()
+        elif self._is_view and not self._recording and not observer._recording:
+            self.part()
+        return super().__enter__()
+
+    def _share(self) -> None:
+        """Become a view of what the observer records."""
+        observer = self.observer
+        self._is_view = True
+        self._records, self._tracked = observer._records, observer._tracked
+        self._leaves, self._variables = observer._leaves, observer._variables
+        self._events = observer._events
+
+    def part(self) -> None:
+        """Go on separately, with copies of what the observer has recorded so far."""
+        if not self._is_view:
+            return
+        self._is_view = False
+        self._rewatched, self._cut = self.observer._rewatched, self.observer._cut
+        self._records, self._tracked = self._records.copy(), self._tracked.copy()
+        self._leaves, self._variables = self._leaves.copy(), self._variables.copy()
+        self._events = self._events.copy()
+        self._take = self._taker()
+
+    def _start(self) -> None:
+        if not self._is_view:
+            super()._start()
+            return
+        self._recording = True
+        self._times.append(tick())
+
+    def _stop(self) -> None:
+        if not self._is_view:
+            super()._stop()
+            return
+        self._recording = False
+        self._times.append(tick())
+
+    def _release(self) -> None:
+        super()._release()
+        self._is_view = False
+
+    def _clear(self) -> None:
+        super()._clear()
+        self._is_view = False
+
+    def _require_here(self, what: str) -> None:
+        if not self._is_view:
+            super()._require_here(what)
+        elif self.observer._recording:
+            self.observer._require_here(what)
+
+    def _record_event(self, kind: Kind, i: int, what: Any) -> None:
+        # The events of a view are its observer's.
+        if not self._is_view:
+            super()._record_event(kind, i, what)
 
     def track(self, x: Traced) -> None:
         """Watch a tensor, also while this tape isn't recording."""
         self._track(x)
 
     def _track(self, x: Traced) -> None:
-        super()._track(x)
+        if not self._is_view:
+            super()._track(x)
         self.observer._track(x)
         if isinstance(x, Variable):
             self._variables.setdefault(x._id, x)
@@ -425,6 +553,11 @@ class ObservedTape(Tape):
 
     def reset(self) -> None:
         """Drop all records and watched values; recording continues."""
+        if self._is_view:
+            self._require_recording("reset")
+            self.observer.reset()
+            self._share()
+            return
         super().reset()
         if self.observer._recording:
             self.observer.reset()
@@ -438,7 +571,11 @@ class ObservedTape(Tape):
             yield
 
     def _differentiate(self, run: Sweep, ids: set[int], *of: Any) -> Gradients:
+        if self._is_view:
+            self._rewatched, self._cut = self.observer._rewatched, self.observer._cut
         if self._persistent:
             return super()._differentiate(run, ids, *of)
+        if self._recording:
+            self._require_here("a gradient")
         with self.observer.paused():
             return super()._differentiate(run, ids, *of)

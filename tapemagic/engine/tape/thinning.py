@@ -1,8 +1,8 @@
 """Thinning: a recorded cell lets go of what nothing alive can reach, except for a few turns of each loop.
 
-An observer and the tape of its cell have the same records. A result is dead if only they refer to its id, as in
-`memory`. The record of a dead result leaves the tape. The observer keeps it in turns of loops that a report shows, with
-new int objects as ids, so that it keeps nothing else alive.
+A result is dead if nothing but its record and the table of the observer refers to its id, as in `memory`. The record of
+a dead result is kept in turns of loops that a report shows, with new int objects as ids, so that it keeps nothing else
+alive.
 """
 
 from __future__ import annotations
@@ -18,16 +18,22 @@ import numpy as np
 
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import FOREIGN, Absent, outputs_of
-from tapemagic.engine.tape.memory import COUNT_IN_TABLE, bytes_held, reference_count
+from tapemagic.engine.tape.gradient_steps import size_of
+from tapemagic.engine.tape.memory import (
+    COUNT_IN_TABLE,
+    bytes_held,
+    reference_count,
+    without_unread,
+)
 from tapemagic.engine.tape.turns import FEW_TURNS, Turn, Turns
 
-# A collection looks at every record since the last one. 8 MB are three steps of a small network on batches of 128, and
+# A collection looks at every record since the last one. 16 MB are six steps of a small network on batches of 128, and
 # 2,048 records take about 5 ms.
-COLLECT_AFTER_BYTES, COLLECT_AFTER_RECORDS = 1 << 23, 1 << 11
+COLLECT_AFTER_BYTES, COLLECT_AFTER_RECORDS = 1 << 24, 1 << 11
 """The bytes of large results, and the number of records, after which dead results are looked for."""
 
 RECORD_BYTES = 700
-"""About the size of a record of small values on two tapes, with its place and the entries in tables."""
+"""About the size of a record of small values, with its place and the entries in tables."""
 
 RESERVED_BYTES = 1 << 22
 """The memory that is set aside for letting go of the recording when the memory is full."""
@@ -36,8 +42,12 @@ KEPT_BYTES = 1 << 24
 """The size of the arrays in the kept turns above which fewer turns are kept."""
 
 
+SLIM, RENEWED = 1, 2
+"""The states of a record besides 0: without the values that no rule reads; with new int objects as ids."""
+
+
 class Thinning:
-    """Lets go of the dead records of an `Observer` and of the `Tape` of its cell.
+    """Lets go of the dead records of an `Observer`.
 
     - `omitted`: The number of records that are gone.
     - `turns`: For each record, the innermost turn of a loop that it belongs to, or None.
@@ -45,12 +55,11 @@ class Thinning:
     - `collections`: The number of collections so far.
     """
 
-    def __init__(self, observer: Any, tape: Any, budget: float = math.inf) -> None:
+    def __init__(self, observer: Any, budget: float = math.inf) -> None:
         self._observer = observer
-        self.tape = tape
         self._turns = Turns(observer._calls)
         self.turns: list[Turn | None] = []
-        self._has_new_ids = bytearray()
+        self._states = bytearray()
         self._sweep_ends: set[int] = set()
         self._samples = FEW_TURNS
         self._settled = 0
@@ -126,17 +135,21 @@ class Thinning:
     def place_new(self) -> None:
         """Find the turns of the new records, and pin the one in which a value first became nan or infinite."""
         observer, turns, ends = self._observer, self.turns, self._sweep_ends
+        observer._complete()
         records, sites, orders = observer._records, observer._sites, observer._orders
-        self._has_new_ids.extend(bytes(len(records) - len(self._has_new_ids)))
+        self._states.extend(bytes(len(records) - len(self._states)))
+        place, site, turn = self._turns.place, None, None
         for position in range(len(turns), len(records)):
             record = records[position]
-            turn = self._turns.place(sites[position], record[0], position in ends)
-            around = turn
-            while around is not None:
-                around.records += 1
-                around.is_swept = around.is_swept or orders[position] > 0
-                around = around.run.around
+            # All records of a sweep have one site, the very same object.
+            if sites[position] is not site or position in ends:
+                site = sites[position]
+                turn = place(site, record[0], position in ends)
+                if turn is not None and orders[position]:
+                    turn.swept()
             turns.append(turn)
+            if turn is not None:
+                turn.added()
             if self._is_finite_so_far and not orders[position]:
                 self._check(record, turn)
         # Positions change, but a sweep that has just ended has no record after it yet.
@@ -168,40 +181,39 @@ class Thinning:
         # Newest first: a record that is gone no longer refers to its inputs when the records of these are checked. No
         # variable may hold an id, because each would count as a reference. A record is replaced before the tables
         # change, so that an interrupt leaves at most entries without a record.
-        observer, tape = self._observer, self.tape
-        records, tracked, order_of = observer._records, observer._tracked, observer._order_of
-        on_tape, tracked_by_tape = tape._records, tape._tracked
-        has_new_ids, turns = self._has_new_ids, self.turns
-        is_kept: dict[int, bool] = {}
-        place = len(on_tape) - 1
+        observer = self._observer
+        records, tracked = observer._records, observer._tracked
+        states, turns, orders = self._states, self.turns, observer._orders
+        last_turn: Turn | None = None
+        is_kept = True
         for position in range(len(turns) - 1, first - 1, -1):
             record = records[position]
-            is_shared = place >= 0 and on_tape[place] is record
-            if is_shared or (place >= 0 and on_tape[place][-1] is record[-1]):
-                place -= 1
-            if not _is_dead(record, tracked, tracked_by_tape, order_of, is_shared):
-                continue
-            if is_shared:
-                on_tape[place + 1] = None
-                for i in outputs_of(record):
-                    tracked_by_tape.pop(i, None)
             turn = turns[position]
-            if turn is not None:
-                if id(turn) not in is_kept:
-                    is_kept[id(turn)] = self._is_kept(turn)
-                if not is_kept[id(turn)]:
-                    records[position] = None
-                    for i in outputs_of(record):
+            if turn is not last_turn:
+                last_turn, is_kept = turn, turn is None or self._is_kept(turn)
+            if not _is_dead(record, tracked):
+                # A report doesn't show its values, but a gradient may still need some of them.
+                if not is_kept and not states[position]:
+                    states[position] = SLIM
+                    if np.ndarray in map(type, record[1]):
+                        records[position] = slimmed(record, tracked)
+                continue
+            if turn is not None and not is_kept:
+                records[position] = None
+                if record[-1].__class__ is not tuple:
+                    del tracked[record[-1]]
+                else:
+                    for i in record[-1]:
                         del tracked[i]
-                        order_of.pop(i, None)
                     i = 0
-                    turn.dropped()
-                    self._count(position)
-                    continue
-            i = 0
+                turn.dropped()
+                self.omitted += 1
+                if not orders[position]:
+                    self._count_run(position)
+                continue
             self._kept_bytes += _size(record)
-            if not has_new_ids[position]:
-                has_new_ids[position] = 1
+            if states[position] != RENEWED:
+                states[position] = RENEWED
                 self._renew(position)
 
     def _cut(self) -> None:
@@ -209,7 +221,7 @@ class Thinning:
 
         What has to be given up is half of the budget, so that this doesn't happen again at once.
         """
-        observer, tape = self._observer, self.tape
+        observer = self._observer
         self._settle()
         excess = self._held - self.budget / 2
         last = 0
@@ -219,7 +231,7 @@ class Thinning:
             if (
                 turn is not None
                 and turn.is_swept
-                and not self._has_new_ids[last]
+                and self._states[last] != RENEWED
                 and not self._is_kept(turn)
             ):
                 chosen.append(last)
@@ -230,63 +242,52 @@ class Thinning:
             self._cut_at(chosen)
         finally:
             self.close_gaps()
-        observer._cut = tape._cut = frozenset(i for i in observer._cut if i in observer._tracked)
+        observer._cut = frozenset(i for i in observer._cut if i in observer._tracked)
 
     def _cut_at(self, chosen: Sequence[int]) -> None:
-        observer, tape = self._observer, self.tape
-        on_tape = {id(record): place for place, record in enumerate(tape._records)}
+        observer, tracked = self._observer, self._observer._tracked
         cut = set(observer._cut)
         for position in reversed(chosen):
             record = observer._records[position]
-            place = on_tape.get(id(record))
-            is_shared = place is not None
-            if is_shared:
-                tape._records[place] = None
             observer._records[position] = None
-            is_dead = _is_dead(
-                record, observer._tracked, tape._tracked, observer._order_of, is_shared
-            )
+            is_dead = _is_dead(record, tracked)
             for i in outputs_of(record):
                 if is_dead:
-                    tape._tracked.pop(i, None)
-                    del observer._tracked[i]
-                    observer._order_of.pop(i, None)
+                    del tracked[i]
                 else:
                     cut.add(i + 0)
             turn = self.turns[position]
             if turn is not None:
                 turn.dropped()
-            self._count(position)
+            self.omitted += 1
+            if not observer._orders[position]:
+                self._count_run(position)
             self.cut += 1
-        observer._cut = tape._cut = frozenset(cut)
+        observer._cut = frozenset(cut)
 
     def let_go(self) -> None:
         """Let go of all records, because the memory is full; note the values that are still alive."""
         self._reserve = b""
-        observer, tape = self._observer, self.tape
+        observer = self._observer
         self.close_gaps()
-        tape._records.clear()
-        tape._tracked = {}
         cut = set(observer._cut)
-        records, tracked, order_of = observer._records, observer._tracked, observer._order_of
+        records, tracked = observer._records, observer._tracked
         self.omitted += len(records)
         self.cut += len(records)
         # The last first, one by one: a list of what to do would need memory.
         while records:
             record = records.pop()
-            is_dead = _is_dead(record, tracked, tape._tracked, order_of, False)
+            is_dead = _is_dead(record, tracked)
             for i in outputs_of(record):
                 if is_dead:
                     del tracked[i]
-                    order_of.pop(i, None)
                 else:
                     cut.add(i + 0)
         for items in (observer._sites, observer._orders, observer._seeds, observer._sweeps):
             items.clear()
-        self.turns, self._has_new_ids = [], bytearray()
+        self.turns, self._states = [], bytearray()
         self._settled = 0
-        tape._tracked = dict(tracked)
-        observer._cut = tape._cut = frozenset(cut)
+        observer._cut = frozenset(cut)
 
     def _is_kept(self, turn: Turn) -> bool:
         """Return True if a report keeps a turn: if it is a sample in its loop, and the turns around it are kept."""
@@ -300,7 +301,7 @@ class Thinning:
     def _renew(self, position: int) -> None:
         """Give a record int objects of its own as ids, so that it keeps no other record alive."""
         observer = self._observer
-        tracked, order_of = observer._tracked, observer._order_of
+        tracked = observer._tracked
         number, values, ids, params, output, output_id = observer._records[position]
         new_ids = tuple([i + 0 for i in ids])
         is_tuple = output_id.__class__ is tuple
@@ -309,33 +310,27 @@ class Thinning:
         for i in new_output if is_tuple else (new_output,):
             since = tracked.pop(i)
             tracked[i] = i if since == i else since
-            if i in order_of:
-                order_of[i] = order_of.pop(i)
 
-    def _count(self, position: int) -> None:
-        """Count a record that is gone, and a run of its instruction if this is the first of the run's records."""
-        self.omitted += 1
-        observer = self._observer
-        line, _, offset, _ = site = observer._sites[position]
-        is_first = position == 0 or observer._sites[position - 1] != site
-        if is_first and not observer._orders[position]:
-            key = line, offset
+    def _count_run(self, position: int) -> None:
+        """Count a run of an instruction if a record that is gone was the first of the run's."""
+        sites = self._observer._sites
+        site = sites[position]
+        if position == 0 or sites[position - 1] != site:
+            key = site[0], site[2]
             self.omitted_runs[key] = self.omitted_runs.get(key, 0) + 1
 
     def close_gaps(self) -> None:
-        """Remove what was let go from the lists of the observer and of the tape."""
+        """Remove what was let go from the lists of the observer."""
         first = self._first_gap
         if first < 0:
             return
-        observer, on_tape = self._observer, self.tape._records
-        if None in on_tape:
-            on_tape[:] = [record for record in on_tape if record is not None]
+        observer = self._observer
         records = observer._records
         kept = [p for p in range(first, len(records)) if records[p] is not None]
         if len(kept) < len(records) - first:
-            lists = records, observer._sites, observer._orders, self.turns, self._has_new_ids
+            lists = records, observer._sites, observer._orders, self.turns, self._states
             new = [[items[p] for p in kept] for items in lists[:-1]]
-            flags = bytes([self._has_new_ids[p] for p in kept])
+            flags = bytes([self._states[p] for p in kept])
             # All at once, in C: an interrupt comes before or afterwards.
             deque(map(setitem, lists, repeat(slice(first, None)), [*new, flags]), 0)
             tracked = observer._tracked
@@ -344,6 +339,16 @@ class Thinning:
                 sweep for sweep in observer._sweeps if any(i in tracked for i in sweep[1])
             ]
         self._first_gap = -1
+
+
+def slimmed(record: Any, tracked: Mapping[int, int]) -> Any:
+    """Return a record without the values that no rule reads, but with their norms, which curves of loops show."""
+    slim = without_unread(record, tracked)
+    if slim is not record:
+        for value, kept in zip((*record[1], record[4]), (*slim[1], slim[4]), strict=True):
+            if kept is not value and kept.__class__ is Absent:
+                kept.norm = size_of(value)
+    return slim
 
 
 def held_by(records: Sequence[Any]) -> int:
@@ -359,29 +364,13 @@ def _size(record: Any) -> int:
     return sum([getattr(x, "nbytes", 0) for x in (*results, *copies) if x.__class__ is not Absent])
 
 
-def _is_dead(
-    record: Any,
-    tracked: Mapping[int, int],
-    tracked_by_tape: Mapping[int, int],
-    order_of: Mapping[int, int],
-    is_shared: bool,
-) -> bool:
-    """Return True if nothing but an observer and its cell's tape refers to the results of a record."""
+def _is_dead(record: Any, tracked: Mapping[int, int]) -> bool:
+    """Return True if nothing but an observer refers to the results of a record."""
     if record[-1].__class__ is not tuple:
-        references = COUNT_IN_TABLE + (record[-1] in order_of)
-        if record[-1] in tracked_by_tape:
-            if not is_shared or tracked_by_tape[record[-1]] is not record[-1]:
-                return False
-            references += 2
-        return reference_count(record[-1]) <= references and tracked[record[-1]] is record[-1]
-    for i in record[-1]:
+        return reference_count(record[-1]) <= COUNT_IN_TABLE and tracked[record[-1]] is record[-1]
+    for i in record[-1]:  # noqa: SIM110 -- all() takes three times as long
         # The variable is one more reference.
-        references = COUNT_IN_TABLE + 1 + (i in order_of)
-        if i in tracked_by_tape:
-            if not is_shared or tracked_by_tape[i] is not i:
-                return False
-            references += 2
-        if reference_count(i) > references or tracked[i] is not i:
+        if reference_count(i) > COUNT_IN_TABLE + 1 or tracked[i] is not i:
             return False
     return True
 

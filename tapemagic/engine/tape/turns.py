@@ -63,7 +63,7 @@ class Turn:
 
     - `run`: The execution of the loop that it belongs to.
     - `index`: Its number in it, starting at 0.
-    - `records`: The number of records that are left of it, those of inner loops included.
+    - `records`: The number of its records that are left, and of the turns of inner loops of which something is left.
     - `skipped`: The number of turns before it of which nothing is left, up to the turn before it of which something is.
     - `is_swept`: True if a gradient was taken in it.
     - `is_pinned`: True if something happened in it that a report needs.
@@ -112,17 +112,29 @@ class Turn:
         # Strides double, so the turns that are kept later are among those kept before.
         return index % (1 << (count // samples).bit_length()) == 0
 
+    def added(self) -> None:
+        """Count one record more."""
+        self.records += 1
+        if self.records == 1 and self.run.around is not None:
+            self.run.around.added()
+
+    def swept(self) -> None:
+        """Note that a gradient was taken in it, and so in the turns around it."""
+        for turn in self.chain():
+            turn.is_swept = True
+
     def dropped(self) -> None:
-        """Count one record less, and unlink turns of which nothing is left."""
-        turn: Turn | None = self
-        while turn is not None:
-            turn.records -= 1
-            if not turn.records and turn.next is not None:
-                turn.next.skipped += turn.skipped + 1
-                turn.next.before = turn.before
-                if turn.before is not None:
-                    turn.before.next = turn.next
-            turn = turn.run.around
+        """Count one record less, and unlink the turn if nothing is left of it."""
+        self.records -= 1
+        if self.records:
+            return
+        if self.next is not None:
+            self.next.skipped += self.skipped + 1
+            self.next.before = self.before
+            if self.before is not None:
+                self.before.next = self.next
+        if self.run.around is not None:
+            self.run.around.dropped()
 
 
 Level: TypeAlias = tuple[int, int, int]

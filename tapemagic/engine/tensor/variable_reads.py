@@ -29,6 +29,7 @@ class _ReadRecorder:
 
     _recording, _rewatched, _notes_scopes = True, None, False
     _append = _prune = _add_bytes = _record_event = _sweep_begins = _sweep_ends = _ignore
+    _rule_begins = _rule_ends = _ignore
     _gradient_taken = _replace_output = _ignore
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.explain.contributions import percentage
-from tapemagic.explain.formatting import NOT_COMPUTED, format_value
+from tapemagic.explain.formatting import NOT_COMPUTED
 from tapemagic.explain.nonfinite import NonFinite, is_finite
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import summarise
@@ -152,7 +152,7 @@ def _nonfinite(subject: Subject, nonfinite: Sequence[NonFinite]) -> Iterator[Sta
         if id_of(target) not in reported and not is_finite(unwrap(target)):
             yield Statement(
                 "nonfinite",
-                f"{name} is {format_value(unwrap(target))}, so its gradients are meaningless.",
+                f"{name} is {summarise(unwrap(target)).brief}, so its gradients are meaningless.",
             )
 
 
@@ -182,7 +182,9 @@ def _asked(own: Sequence[OwnGradient]) -> Iterator[Statement]:
     """Yield the derivatives of higher orders that the program took by nesting tapes."""
     higher = [row for row in own if row.higher and row.text is not None]
     if higher:
-        words = (f"{row.symbol} = {row.text}" + f" ({row.name})" * bool(row.name) for row in higher)
+        words = (
+            f"{row.symbol} = {row.brief}" + f" ({row.name})" * bool(row.name) for row in higher
+        )
         yield Statement("result", ", ".join(list(words)[-SHOWN:]), higher[-1].line, GRADIENTS)
 
 
@@ -194,15 +196,19 @@ def _results(
         wanted = name not in answers or subject.request.target_names
         rows = [d for d in derivatives if wanted and d.target == name and d.text is not None]
         computed = [row for row in rows if row.value is None or row.value.is_computed]
-        listed = ", ".join(f"{row.symbol} = {row.text}" for row in computed[:SHOWN])
+        listed = ", ".join(
+            f"{row.symbol} = {row.value.brief if row.value else row.text}"
+            for row in computed[:SHOWN]
+        )
         rest = len(computed) - SHOWN
         more = f", and {rest:,} more, in {GRADIENTS}" if rest > 0 else ""
-        value = f"{name} = {format_value(unwrap(target))}"
+        summary = summarise(unwrap(target))
+        value = f"{name} = {summary.brief}"
         # The gradient of an array is that of its sum, but its symbol looks like the whole Jacobian.
         summed = f"of the sum of {name}: " if any(row.summed == name for row in rows) else ""
         later = [row.symbol for row in rows if row not in computed]
         parts = [f"{summed}{listed}{more}"] if computed else []
-        if not summarise(unwrap(target)).is_computed:
+        if not summary.is_computed:
             later.insert(0, name)
         else:
             parts.insert(0, value)

@@ -22,7 +22,9 @@ from tapemagic.explain.formatting import derivative_symbol, format_value, mixed_
 from tapemagic.explain.program_text import text_of
 from tapemagic.explain.query import Program, Question
 from tapemagic.explain.snapshot import Named, snapshot_of
+from tapemagic.report.derivatives import MAX_SEPARATE
 from tapemagic.report.subject import Subject
+from tapemagic.report.summary import summarise
 from tapemagic.report.tabs.gradients.check_result import Check
 from tapemagic.report.tabs.gradients.matrices import axis_of
 from tapemagic.report.tabs.gradients.numeric_check import UNCOMPUTED, Checker, Claim
@@ -67,6 +69,8 @@ class OwnGradient:
         The symbol of a gradient of a gradient, such as d²y/dx²; '' for others.
     check : Check or None
         The check by finite differences.
+    brief : str
+        Like `text`, but for a sentence.
     """
 
     name: str
@@ -81,6 +85,7 @@ class OwnGradient:
     remark: str = ""
     higher: str = ""
     check: Check | None = None
+    brief: str = ""
 
     @property
     def symbol(self) -> str:
@@ -249,12 +254,15 @@ def _rows(subject: Subject, call: GradientCall) -> Iterator[OwnGradient]:
     names = {**subject.known_names, **_namespace_names(call, namespace)}
     targets = _names(written.target, call.targets, names, "the target", namespace)
     sources = _names(written.sources, call.sources, names, "a source", namespace)
-    target = targets[0] if len(targets) == 1 else f"({' + '.join(targets)})"
+    # A list of many targets has one name, as it has as the target of a report.
+    is_list = len(targets) > MAX_SEPARATE and bool(container := _short(written.target))
+    target = container if is_list else " + ".join(targets)
     if len(target) > 2 * MAX_EXPRESSION_LENGTH:
         target = "the target" if len(targets) == 1 else "the targets"
     remark = "weighted by output_gradients" if call.weighted else ""
     if call.method == "gradient" and not call.weighted:
         arrays = [name for name, x in zip(targets, call.targets, strict=True) if x.size != 1]
+        arrays = [target] if is_list else arrays
         remark = f"the gradient of the sum of {arrays[0]}" if arrays else ""
     results = _results(written.results, len(sources))
     for name, source, x, value in zip(results, sources, call.sources, call.results, strict=True):
@@ -271,6 +279,7 @@ def _rows(subject: Subject, call: GradientCall) -> Iterator[OwnGradient]:
             call.line,
             call.times,
             remark if text else "",
+            brief="" if value is None else summarise(unwrap(value)).brief,
         )
 
 

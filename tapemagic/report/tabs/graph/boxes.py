@@ -398,6 +398,8 @@ def size_of(norms: dict[int, float], value: Any) -> float:
     if isinstance(value, np.float64):
         return float(value)
     value = with_numbers(value)
+    if isinstance(value, Absent) and value.norm is not None:
+        return value.norm
     if value is None or not has_numbers(value):
         return math.nan
     if isinstance(value, Summary):

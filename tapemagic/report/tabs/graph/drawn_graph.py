@@ -18,7 +18,7 @@ from tapemagic.explain.formatting import clipped
 from tapemagic.explain.nonfinite import NonFinite
 from tapemagic.explain.program_text import Statement, statement_at
 from tapemagic.report.drawn_records import drawn_positions
-from tapemagic.report.folding import Block, Part, fold
+from tapemagic.report.folding import Block, Part, pruned
 from tapemagic.report.request import MAX_NODES
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summaries, shared_summaries
@@ -152,7 +152,8 @@ class Drawer:
         if all(len(record[2]) <= self.max_inputs for record in records):
             return subject.positions, subject.tree
         positions = drawn_positions(records, subject.names, subject.roles, self.max_inputs)
-        return positions, fold(subject.snapshot, positions)
+        # The tree of all operations, since iterations of which none is drawn count.
+        return positions, pruned(subject.tree, set(positions))
 
     @cached_property
     def _folded(self) -> tuple[DrawnGraph, FoldPolicy, int | None]:
@@ -165,26 +166,30 @@ class Drawer:
             views = [
                 replace(x, statements=folded) for x in views for folded in get_args(Statements)
             ]
-        candidates: list[tuple[DrawnGraph, FoldPolicy]] = []
-        before = None
+        candidates: list[tuple[DrawnGraph, list[FoldPolicy]]] = []
+        # Several views may fold a recording in the same way.
+        seen: list[tuple[Plan, list[FoldPolicy]]] = []
         for view in views:
             # The planner stops as soon as there is no room, so a long recording is not planned whole.
             with suppress(NoRoomError):
                 planned = self._planned(view, room=self.max_nodes // 2)
-                if planned == before:
+                equal = next((alike for plan, alike in seen if plan == planned), None)
+                if equal is not None:
+                    equal.append(view)
                     continue
-                before = planned
+                alike = [view]
+                seen.append((planned, alike))
                 drawn = self._built(planned)
                 if drawn.graph.nodes > self.max_nodes:
                     continue
                 if screens is None and _depth(drawn.graph) <= MAX_DEPTH:
                     return drawn, view, None
-                candidates.append((drawn, view))
+                candidates.append((drawn, alike))
                 if screens is not None and screens(drawn.graph) == ALL_SCREENS:
                     break
         if screens is not None and candidates:
-            drawn, view = _best(candidates, screens)
-            return drawn, view, None
+            drawn, alike = _best(candidates, screens)
+            return drawn, alike[0], None
         parts = len(self._tree[1].parts)
         ends = max(1, min(self.max_nodes // 4, parts // 2))
         while True:
@@ -257,9 +262,9 @@ ALL_SCREENS = 4
 
 
 def _best(
-    candidates: Sequence[tuple[DrawnGraph, FoldPolicy]], screens: Callable[[Graph], int]
-) -> tuple[DrawnGraph, FoldPolicy]:
-    """Return the first of some drawings, from open to closed, that screens have most room for."""
+    candidates: Sequence[tuple[DrawnGraph, list[FoldPolicy]]], screens: Callable[[Graph], int]
+) -> tuple[DrawnGraph, list[FoldPolicy]]:
+    """Return the first of some drawings, from open to closed, that screens have most room for, with its views."""
     rooms = [screens(drawn.graph) for drawn, _ in candidates]
     best = rooms.index(max(rooms))
     # One box for everything says less than a picture that only a wide screen has room for.
@@ -270,8 +275,8 @@ def _best(
     if not rooms[best]:
         short = (k for k, x in enumerate(candidates) if _depth(x[0].graph) <= MAX_DEPTH)
         best = next(short, len(candidates) - 1)
-        folded = replace(candidates[best][1], statements="closed")
-        best = next((k for k, x in enumerate(candidates) if x[1] == folded), best)
+        folded = replace(candidates[best][1][0], statements="closed")
+        best = next((k for k, x in enumerate(candidates) if folded in x[1]), best)
     return candidates[best]
 
 

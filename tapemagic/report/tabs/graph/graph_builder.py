@@ -35,8 +35,6 @@ from tapemagic.report.tabs.trace.formulas import INPUTS, formula_of, is_chain
 from tapemagic.report.tabs.trace.notation import Symbol, rendered, symbol_of
 
 ORDINALS = ("first", "second", "third")
-BOX_CELLS = (6, 23)
-"""The rows and columns of cells in the picture of an array in a box."""
 
 
 class GraphBuilder:
@@ -431,7 +429,7 @@ def lasting(subject: Subject) -> dict[int, Any]:
 
 def _picture(summary: Summary) -> Summary | None:
     """Return the summary of an array that has a picture, with only the cells that fit in a box."""
-    return summary.coarser(*BOX_CELLS) if summary.cells or summary.colours else None
+    return summary.in_box if summary.cells or summary.colours else None
 
 
 SHAPING = {"like", "spread", "total"}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TypedDict
 
 from tapemagic.drawing.dot import operation_tooltip
+from tapemagic.drawing.elements import escape_text
 from tapemagic.drawing.graph_picture import GraphPicture
 from tapemagic.drawing.svg import fitted
 from tapemagic.explain.formatting import format_size, printable
@@ -143,7 +144,7 @@ def _step(step: TraceStep) -> Step:
         entry=step.entry,
         operation=step.step,
         lines=step.lines,
-        words=printable(step.words),
+        words=escape_text(step.words),
         shown=list(step.shown),
         gradients=list(step.gradients),
     )

@@ -57,9 +57,7 @@ def html(findings: Findings, drawing: Drawing, live: bool = False) -> str:
 
 def caption(findings: Findings, live: bool = False) -> str:
     """The legend of the picture."""
-    goal = ", ".join(findings.targets)
-    if len(findings.targets) > 1 or any(entry.summed for entry in findings.derivatives[:1]):
-        goal = f"the sum of {goal}"
+    goal = findings.goal
     words = "Each box: name, value"
     if goal:
         words += f", and the gradient of {goal}" if " " in goal else f", and gradient ∂{goal}/∂box"

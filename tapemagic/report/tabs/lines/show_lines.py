@@ -99,11 +99,7 @@ def line_html(row: Row, padded: tuple[str, ...]) -> str:
 
 
 def _heading(findings: Findings) -> str:
-    goal = ", ".join(findings.targets)
-    if not goal:
-        return ""
-    is_sum = len(findings.targets) > 1 or any(entry.summed for entry in findings.derivatives[:1])
-    return printable(f"gradient of {'the sum of ' * is_sum}{goal}")
+    return printable(f"gradient of {findings.goal}") if findings.targets else ""
 
 
 def _source(line: SourceLine) -> str:

@@ -16,6 +16,7 @@ from tapemagic.explain.formatting import (
     derivative_symbol,
     format_entries,
     format_lines,
+    format_sum,
 )
 from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.explain.nonfinite import is_finite
@@ -549,10 +550,7 @@ def goal_of(subject: Subject, order: int) -> str:
     goals = [(name, x) for name, x in named or subject.targets if subject.snapshot.tracks(id_of(x))]
     if order and not named:
         return ""
-    names = ", ".join(name for name, _ in goals)
-    # The tape differentiates the sum of several targets, and of the elements of an array.
-    is_sum = len(goals) > 1 or any(x.size != 1 for _, x in goals)
-    return f"the sum of {names}" if is_sum else names
+    return format_sum([name for name, _ in goals], any(x.size != 1 for _, x in goals))
 
 
 MIN_ROOM = 8

@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.explain.formatting import (
+    BARRED,
     SHOWN,
     SUBSCRIPTS,
+    barred,
     clipped,
     format_size,
     format_value,
     printable,
-    without_subscript,
 )
 from tapemagic.explain.lazy_values import has_numbers, is_pending
 from tapemagic.explain.nonfinite import is_finite
@@ -33,11 +34,9 @@ CHOICE, SUM, SIGN, PRODUCT, POWER, ATOM = range(6)
 MAX_NAME_LENGTH = 60
 """The number of characters of a name."""
 
-MACRON, OVERLINE = "\u0304", "\u0305"
-"""Combining lines above a letter: a macron, and an overline, which joins with the line above the next letter."""
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 # A name with an index, a number, a shape: these need no brackets in a product or power.
-ATOMIC = re.compile(r"bar\(.*\)|[^\W\d][\w.₀-₉]*(\[[\w'\".]*\])*|\d[\d.]*|\[.*\]|nan|inf")
+ATOMIC = re.compile(r"[^\W\d][\w.₀-₉]*(\[[\w'\".]*\])*|\d[\d.]*|\[.*\]|nan|inf")
 SCIENTIFIC = re.compile(r"\d[\d.]*e[+-]?\d+")
 NEGATIVE = re.compile(r"-[\d.]+(e[+-]?\d+)?|-inf")
 INTEGER = re.compile(r"(\d+)(\.0)?")
@@ -137,18 +136,10 @@ def bar(symbol: Symbol) -> Symbol:
     --------
     >>> bar(symbol_of("x1"))
     Symbol(text='x̄1', latex='\\bar{x}_{1}')
-    >>> bar(symbol_of("loss")).text
-    'l̅o̅s̅s̅'
+    >>> bar(symbol_of("loss")).latex
+    '\\overline{\\mathrm{loss}}'
     """
-    text = f"bar({symbol.text})"
-    stem = without_subscript(symbol.text)
-    if stem.isidentifier():
-        letters = stem.rstrip("0123456789")
-        rest = symbol.text[len(letters) :]
-        # A composed character looks better than a letter with a combining one in most fonts.
-        text = unicodedata.normalize("NFC", f"{letters}{MACRON}") + rest
-        if len(letters) > 1:
-            text = "".join(f"{letter}{OVERLINE}" for letter in letters) + rest
+    text = barred(symbol.text)
     letter, mark, index = symbol.latex.partition("_{")
     if len(letter) == 1 or letter[1:] in GREEK:
         return Symbol(text, rf"\bar{{{letter}}}{mark}{index}")
@@ -225,9 +216,8 @@ class _Writer:
             return Piece(text, latex, SIGN)
         if SCIENTIFIC.fullmatch(text):
             return Piece(text, latex, POWER)
-        # The macron after a letter is a separate character for letters without a composed form.
-        first = text[:1] + text[2:] if text[1:2] == "\u0304" else text
-        return Piece(text, latex, ATOM if ATOMIC.fullmatch(first) else CHOICE)
+        is_atom = ATOMIC.fullmatch(text) or BARRED.fullmatch(text)
+        return Piece(text, latex, ATOM if is_atom else CHOICE)
 
     def binary(self, left: ast.expr, op: ast.operator, right: ast.expr) -> Piece:
         """Write a sum, difference, product, quotient or power."""

@@ -7,7 +7,7 @@ from unicodedata import combining
 
 from tapemagic.drawing.elements import element, escape_text, listing
 from tapemagic.drawing.styles import BAD, CODE, QUIET
-from tapemagic.explain.formatting import printable
+from tapemagic.explain.formatting import bars_as_text, printable
 from tapemagic.report.findings import Findings
 from tapemagic.report.glossary import tooltip
 from tapemagic.report.tabs.trace.find_trace import Trace, TracePart, TraceRow
@@ -82,8 +82,10 @@ def _lines(part: TracePart) -> list[str]:
     left, right = headings(part)
     pairs = [(left, right)]
     for row in part.rows:
-        steps = [backward(step) for step in reversed(row.reverse)]
-        pairs += list(zip([forward(row), *[""] * (len(steps) - 1)], steps or [""], strict=True))
+        steps = [bars_as_text(backward(step)) for step in reversed(row.reverse)]
+        pairs += list(
+            zip([bars_as_text(forward(row)), *[""] * (len(steps) - 1)], steps or [""], strict=True)
+        )
     width = max((w for a, b in pairs if b and (w := _width(a)) <= MAX_WIDTH), default=0)
     lines = [_title(part)] if part.title else []
     for a, b in pairs:

@@ -458,7 +458,10 @@ class StepContext:
 
     @cached_property
     def _assigned(self) -> dict[tuple[str, int], int]:
-        return {(name, i): line for line, name, i in assigned_ids(self.subject.context)}
+        # A loop may bind a name a hundred thousand times, and the report knows few of those values.
+        known = self.subject.symbols
+        assigned = assigned_ids(self.subject.context)
+        return {(name, i): line for line, name, i in assigned if i in known}
 
     @cached_property
     def _iterations(self) -> dict[int, LoopIterations]:

@@ -24,7 +24,7 @@ ROLES = {
 MAX_ROWS = 60
 MAX_PICTURED = 12
 """The number of rows that have pictures."""
-MAX_GOAL_LENGTH = 40
+MAX_GOAL_LENGTH = 51
 
 
 def text(findings: Findings) -> str:
@@ -64,11 +64,8 @@ def html(findings: Findings) -> str:
 
 def headings(findings: Findings) -> tuple[str, ...]:
     """The headings of the table, with the target of the gradients."""
-    goal = clipped(", ".join(findings.targets), MAX_GOAL_LENGTH)
-    arrays = [row for row in findings.variables if row.role == "target" and row.value.size != 1]
-    summed = any(entry.summed for entry in findings.derivatives[:1])
-    of = f"the sum of {goal}" if summed or arrays or len(findings.targets) > 1 else goal
-    return ("name", "role", "shape", "dtype", "value", printable(f"gradient of {of}"), "line")
+    of = printable(f"gradient of {clipped(findings.goal, MAX_GOAL_LENGTH)}")
+    return ("name", "role", "shape", "dtype", "value", of, "line")
 
 
 def shown(rows: Sequence[NamedValue]) -> list[NamedValue]:
