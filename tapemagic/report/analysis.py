@@ -22,6 +22,7 @@ from tapemagic.report.request import ReportRequest
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import shared_summaries
 from tapemagic.report.tabs import TABS
+from tapemagic.report.tabs.gradients.find_gradients import find as find_gradients
 from tapemagic.report.tabs.gradients.find_gradients import gradient_rows, requested_matrices
 from tapemagic.report.tabs.gradients.own_gradients import own_gradients
 from tapemagic.report.tabs.training.find_training import find as find_training
@@ -79,6 +80,7 @@ def _analyze(tape: Tape, request: ReportRequest, context: Context) -> tuple[Find
             subject.shared(own_gradients),
             training.flags if training else (),
             remarks,
+            subject.shared(find_gradients).checks() if request.check else (),
         ),
         nonfinite,
         context.failure,
