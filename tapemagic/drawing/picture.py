@@ -13,9 +13,9 @@ from math import inf
 from typing import Literal, TypeAlias
 from xml.etree import ElementTree as ET
 
-from tapemagic.drawing.gaps import Box, Steps, with_gaps
 from tapemagic.drawing.labels import BASELINE, FIELD_PADDING, LINE, field_height
 from tapemagic.drawing.pixels import Colors, cells_of
+from tapemagic.drawing.title_gaps import Box, Steps, with_gaps
 
 UNIT = 2
 """Units in a point."""

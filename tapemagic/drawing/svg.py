@@ -15,7 +15,6 @@ from tapemagic.drawing.engines import (
     by_dot,
     by_pygraphviz,
 )
-from tapemagic.drawing.gaps import Steps
 from tapemagic.drawing.picture import (
     UNIT,
     Insert,
@@ -31,6 +30,7 @@ from tapemagic.drawing.picture import (
 from tapemagic.drawing.report_style import Engine
 from tapemagic.drawing.styles import GROUND, LIVE_GROUND
 from tapemagic.drawing.svg_hooks import class_of, line_marks, name_of
+from tapemagic.drawing.title_gaps import Steps
 
 INSTALL = (
     "install Graphviz (apt install graphviz, brew install graphviz, or conda install graphviz)"

@@ -14,10 +14,9 @@ from typing import Any, NamedTuple, Self
 from tapemagic.engine.events import Kind, origin_of
 from tapemagic.engine.recording import outputs_of, tick
 from tapemagic.engine.scopes import Scope
-from tapemagic.engine.tape.base_tape import contents_of
 from tapemagic.engine.tape.gradient_steps import GradientStep, GradientSteps
 from tapemagic.engine.tape.sweep import Gradients
-from tapemagic.engine.tape.tape import Sweep, Tape, tape_of
+from tapemagic.engine.tape.tape import Sweep, Tape
 from tapemagic.engine.tape.thinning import COLLECT_AFTER_BYTES, Thinning
 from tapemagic.engine.tape.turns import Turn
 from tapemagic.engine.tensor.tensor import Traced
@@ -325,10 +324,6 @@ class Observer(Tape):
         if not self._is_due and self._thinning is not None:
             self._unsorted = 0
             self._thinning.collect()
-
-    def fork(self) -> Tape:
-        """Return a separate tape with the records so far."""
-        return tape_of(contents_of(self))
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         super()._sweep_begins(targets)
