@@ -151,6 +151,7 @@ def test_other_magics_after_a_list(run: Run) -> None:
     assert 6.0 == float(run("%gradient other x"))
 
 
+@pytest.mark.usefixtures("any_size")
 @pytest.mark.parametrize(
     ("end", "last", "folded", "words"),
     [

@@ -88,6 +88,8 @@ def _sentence(subject: Subject, name: str, target: Any, slopes: list[_Slope]) ->
         verbs = (f"would lower {loss}", f"would raise {loss}")
     else:
         trained = [slope for slope in slopes if slope.variable.trainable]
+        if not trained:
+            return ""
         rate = _rate(trained, float(unwrap(target)))
         changes = [-rate * slope.gradient * slope.variable.trainable for slope in slopes]
         names = [slope.name for slope in trained]
