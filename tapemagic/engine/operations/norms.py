@@ -167,11 +167,11 @@ def _square(x: Any, axis: Any, keepdims: bool = True) -> Any:
 
 def _norm(arrays: list[Any]) -> Any:
     """Return the Euclidean norm of several arrays together; its gradient is 0 where the norm is 0."""
+    if not arrays:
+        return np.float64(0)
     unit = _unit(arrays)
-    square = sum(_square(x / _of_kind(unit, x), None, keepdims=False) for x in arrays)
-    positive = square > 0
-    # The inner np.where keeps 0 out of sqrt, whose infinite slope times the outer 0 would be nan.
-    norm = np.where(positive, np.sqrt(np.where(positive, square, 1)), square)
+    parts = [np.linalg.vector_norm(x / _of_kind(unit, x)) for x in arrays]
+    norm = np.linalg.vector_norm(np.stack(parts))
     return _of_kind(unit, norm) * norm
 
 

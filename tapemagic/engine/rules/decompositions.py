@@ -17,7 +17,7 @@ a function of both equal values and their vectors, such as ``(v * np.exp(w)) @ v
 derivatives with respect to w and v, so it raises an error. So does the second derivative of a function of equal
 values.
 
-Zero. A singular value of 0 from ``svdvals`` has the gradient 0, like ``abs`` at 0.
+Zero. A singular value of 0 from ``svdvals`` has the gradient 0. Derivatives of this 0 are nan.
 
 References
 ----------
@@ -35,6 +35,7 @@ import numpy as np
 
 from tapemagic.engine.registry import composite, operation, vjp
 from tapemagic.engine.rules.axes import conj
+from tapemagic.engine.rules.elementwise import without_slope
 from tapemagic.engine.rules.linalg import solve_matrices
 from tapemagic.engine.rules.shaping import cast
 from tapemagic.engine.tensor.constant import constant
@@ -338,8 +339,8 @@ def _singular(
 @composite(np.linalg.svdvals)
 def _singular_values(x: Any) -> Any:
     s = apply(operation(svd_), (x,), {"full_matrices": False})[1]
-    # A singular value of 0 has a kink like abs at 0: its gradient is 0 by convention.
-    return np.where(unwrap(s) > rounding(s), s, unwrap(s))
+    # A singular value of 0 has a kink: its gradient is 0 by convention.
+    return apply(operation(without_slope), (s, unwrap(s) <= rounding(s)), {})
 
 
 def _sizes(a: Any) -> Any:

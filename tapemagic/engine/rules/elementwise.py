@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from tapemagic.engine import laziness
 from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, vjp
 from tapemagic.engine.tensor.dispatch import apply
-from tapemagic.engine.tensor.tensor import Tensor, as_operand, unwrap
+from tapemagic.engine.tensor.tensor import Tensor, Traced, as_operand, unwrap
 from tapemagic.errors import ImmutableError, OptionError
 
 DEGREE = math.pi / 180
@@ -26,14 +27,58 @@ def zeros(g: Any) -> Any:
 
 
 def inverse(h: Any) -> Any:
-    """Return 1 / h, or 0 where h is 0."""
+    """Return 1 / h, or 0 where h is 0; derivatives of that 0 are nan."""
     # Adding the condition avoids a division by 0, and its warning, without np.where.
-    return (h != 0) / (h + (h == 0))
+    return first_order_only((h != 0) / (h + (h == 0)), h)
 
 
 def ratio(x: Any, h: Any) -> Any:
-    """Return x / h, or 0 where h is 0; unlike x * (1 / h), it can't overflow for a tiny h."""
-    return (h != 0) * x / (h + (h == 0))
+    """Return x / h, or 0 where h is 0; derivatives of that 0 are nan. Unlike x * (1 / h), it can't overflow."""
+    return first_order_only((h != 0) * x / (h + (h == 0)), h)
+
+
+def no_change(x: Any, _points: Any) -> Any:
+    """Return 0 for each element of x. The rule makes its derivatives nan at the points."""
+    return zeros(x)
+
+
+def _no_derivative(g: Any, _y: Any, x: Any, points: Any) -> Any:
+    """nan at the points, whatever g is: 0 * nan is nan. So are the derivatives of this nan."""
+    dx = g * np.where(points, np.nan, 0).astype(x.dtype)
+    return first_order_only(dx, x, lambda: points)
+
+
+def without_slope(x: Any, _points: Any) -> Any:
+    """Return x. The rule makes its gradient 0 at the points, and the derivatives of this 0 nan."""
+    return x
+
+
+vjp(no_change, _no_derivative, None)
+vjp(
+    without_slope,
+    lambda g, _y, x, points: first_order_only(np.where(points, 0, g), x, lambda: points),
+    None,
+)
+pointwise(no_change, without_slope)
+
+
+def first_order_only(gradient: Any, x: Any, points: Callable[[], Any] | None = None) -> Any:
+    """Return a gradient that is a convention at some points, so that its own derivatives there are nan.
+
+    A convention is a number that no branch of the function has, such as 0 for the norm of a vector at 0. It is one of
+    the subgradients, but it doesn't say how the gradient changes. If its derivative were computed from the number,
+    ``norm(v)**2`` would have the second derivative 0 at 0 instead of 2.
+
+    - `gradient`: The gradient that a rule returns, or a factor of it.
+    - `x`: The value that decides: it is broadcast to the gradient, and the nan reaches all that x depends on.
+    - `points`: Returns a mask of the points in x, by default where x is 0.
+
+    Only an outer tape needs this. Without one, x is a plain array, and nothing is computed.
+    """
+    if not isinstance(x, Traced):
+        return gradient
+    mask = unwrap(x) == 0 if points is None else unwrap(points())
+    return gradient + apply(operation(no_change), (x, mask), {})
 
 
 def as_complex_like(z: Any, x: Any) -> Any:
@@ -65,7 +110,18 @@ def _divmod(x: Any, y: Any, **options: Any) -> tuple[Any, Any]:
 
 def _absolute(g: Any, _y: Any, x: Any) -> Any:
     """g * conj(x) / |x|, or 0 at 0, as in TensorFlow."""
-    return g * (np.conjugate(np.sign(x)) if x.dtype.kind == "c" else np.sign(x))
+    return g * direction(x)
+
+
+def direction(x: Any) -> Any:
+    """Return the sign of x, or conj(x) / |x| for complex x.
+
+    At 0 it is 0, and so are its derivatives if x is real, as in TensorFlow: they belong to both branches of |x|. The
+    modulus of a complex x has no branches.
+    """
+    if x.dtype.kind != "c":
+        return np.sign(x)
+    return first_order_only(np.conjugate(np.sign(x)), x)
 
 
 def _sign(g: Any, y: Any, x: Any) -> Any:
@@ -102,13 +158,25 @@ def _base(g: Any, _z: Any, x: Any, y: Any) -> Any:
         if y in {1, 2} and not isinstance(x, Tensor):
             return _square(g, _z, x) if y == 2 else g
         return g * (y * x ** (y - 1 if y else y))
-    return g * (y * np.where((x == 0) & (y == 0), 1, x) ** (y - 1.0))
+    dx = g * (y * np.where((x == 0) & (y == 0), 1, x) ** (y - 1.0))
+    # Its derivative in y needs log(x), too. It is 0 for x = 0 and y > 1, and the power's rule finds this 0.
+    return first_order_only(
+        dx, y, lambda: np.logical_not(has_log(_z, x)) & ((x != 0) | (np.real(y) <= 1))
+    )
 
 
-def _exponent(g: Any, z: Any, x: Any, _y: Any) -> Any:
-    """z * log(x), or 0 where x has no logarithm, as in TensorFlow."""
-    has_log = x != 0 if z.dtype.kind == "c" else x > 0
-    return g * z * np.log(np.where(has_log, x, z.dtype.type(1)))
+def has_log(z: Any, x: Any) -> Any:
+    """Return True where the base x of a power z has a logarithm."""
+    return x != 0 if z.dtype.kind == "c" else x > 0
+
+
+def _exponent(g: Any, z: Any, x: Any, y: Any) -> Any:
+    """z * log(x), or 0 where x has no logarithm, as in TensorFlow. This 0 is right only for x = 0 and y > 0."""
+    known = has_log(z, x)
+    dy = g * z * np.log(np.where(known, x, z.dtype.type(1)))
+    unknown = lambda: np.logical_not(known)
+    dy = first_order_only(dy, y, lambda: unknown() & ((x != 0) | (np.real(y) <= 0)))
+    return first_order_only(dy, x, unknown)
 
 
 # fmt: off
@@ -127,7 +195,8 @@ vjp(np.reciprocal,  lambda g, y, _x: -g * y * y)
 def difference(x: Any, y: Any) -> Any:
     """Return x - y, or 0 for equal infinities, which then share the gradient of logaddexp equally."""
     level = np.isinf(x) & (x == y)
-    return np.where(level, 0, x) - np.where(level, 0, y)
+    result = np.where(level, 0, x) - np.where(level, 0, y)
+    return first_order_only(first_order_only(result, x, lambda: level), y, lambda: level)
 
 
 # d logaddexp / dx = exp(x) / (exp(x) + exp(y)) = 1 / (1 + exp(y - x)), computed as exp(-logaddexp(0, y - x)): exp(y -

@@ -40,6 +40,8 @@ from tapemagic.engine.operations.sparse_losses import (
 )
 from tapemagic.engine.registry import pointwise, vjp
 from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
+from tapemagic.engine.rules.elementwise import first_order_only
+from tapemagic.engine.tensor.tensor import unwrap
 
 # -- activations: at kinks, TensorFlow's derivatives ---------------------------------------------------
 
@@ -106,6 +108,16 @@ def inner(a: Any, b: Any, axes: tuple[int, ...]) -> Any:
     return np.sum(a * b, axis=axes, keepdims=True)
 
 
+def equal_infinities(x: Any, axes: tuple[int, ...]) -> Any:
+    """Return True for infinite elements that equal the largest along axes, if there are several.
+
+    They share the gradient equally, which is a convention: their difference could be any number.
+    """
+    x = unwrap(x)
+    level = np.isinf(x) & (x == np.max(x, axis=axes, keepdims=True, initial=-np.inf))
+    return level & (np.sum(level, axis=axes, keepdims=True) > 1)
+
+
 def _softmax(g, y, _x, axis=-1):
     """`g` minus its mean weighted by the probabilities, times the probabilities."""
     return y * (g - inner(g, y, negative_axes(axis, _x.ndim)))
@@ -118,7 +130,9 @@ def _log_softmax(g, y, _x, axis=-1):
 
 def _logsumexp(g, _y, x, axis=None, keepdims=False):
     """The softmax of `x`."""
-    return expand(g, negative_axes(axis, x.ndim), keepdims) * softmax(x, axis)
+    axes = negative_axes(axis, x.ndim)
+    dx = expand(g, axes, keepdims) * softmax(x, axis)
+    return first_order_only(dx, x, lambda: equal_infinities(x, axes))
 
 
 vjp(softmax, _softmax)

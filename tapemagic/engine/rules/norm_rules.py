@@ -1,6 +1,7 @@
 """Norms of vectors and matrices, and condition numbers.
 
 At a kink of a norm, the gradient is a subgradient: 0 for elements that are 0, and equal shares for tied extremes.
+Where a norm is 0, no branch has this 0, so derivatives of the gradient are nan: see `first_order_only`.
 Second derivatives of norms of singular values are right also if some of these are equal. Third derivatives need
 np.linalg.svd, whose rule rejects equal singular values.
 """
@@ -15,7 +16,7 @@ from tapemagic.engine.operations.primitive import primitive
 from tapemagic.engine.registry import vjp
 from tapemagic.engine.rules.axes import conj, expand, negative_axes, negative_axis
 from tapemagic.engine.rules.decompositions import adjoint, gaps, rounding, sums
-from tapemagic.engine.rules.elementwise import inverse, zeros
+from tapemagic.engine.rules.elementwise import direction, first_order_only, inverse, ratio, zeros
 from tapemagic.engine.rules.reductions import out_of_range, unit_of
 from tapemagic.engine.tensor.tensor import unwrap
 
@@ -55,12 +56,17 @@ def vector_norm_gradient(g: Any, y: Any, x: Any, order: Any, axes: tuple[int, ..
     if order == 0:
         return zeros(g)
     if np.isinf(order):
-        return g * shares(np.abs(x), axes, order > 0) * conj(np.sign(x))
+        return first_order_only(g * shares(np.abs(x), axes, order > 0) * direction(x), y)
     if order == 1:
-        return g * conj(np.sign(x))
+        return first_order_only(g * direction(x), y)
+    if order > 1:
+        # The power decides about an element of 0: its slope is 0 for orders from 2 on, else infinite.
+        return g * ratio(np.abs(x), y) ** (order - 1) * conj(np.sign(x))
+    # The slope at an element of 0 is infinite, and 0 by convention.
     is_nonzero = (x != 0) & (y != 0)
     part = np.where(is_nonzero, np.abs(x), 1) / np.where(is_nonzero, y, 1)
-    return g * np.where(is_nonzero, part, 1) ** (order - 1) * (conj(np.sign(x)) * (y != 0))
+    slope = np.where(is_nonzero, part, 1) ** (order - 1) * (direction(x) * (y != 0))
+    return g * first_order_only(first_order_only(slope, x), y)
 
 
 def _vector_norm(g, y, x, axis=None, keepdims=False, ord=2):  # noqa: A002 (NumPy's name)
@@ -116,7 +122,10 @@ def _spectral(g, _y, x, order):
         change = change + quotient((g @ v - u @ inner) * f[..., None, :], s[..., None, :]) @ vh
     if rows < columns:
         change = change + u @ quotient((uh @ g - inner @ vh) * f[..., None], s[..., None])
-    return conj(change)
+    # A slope of 0 by convention: the smallest singular values of "nuc", or the only ones that count if they are 0.
+    kink = s <= rounding(s) if order == "nuc" else (s[..., :1] if order > 0 else s[..., -1:]) == 0
+    kink = unwrap(np.any(unwrap(kink), axis=-1))[..., None, None]
+    return conj(change) * np.where(kink, np.nan, 1).astype(s.dtype)
 
 
 vjp(spectral, _spectral, name="norm")
@@ -129,7 +138,7 @@ def matrix_norm_gradient(g: Any, x: Any, order: Any, rows: int, columns: int) ->
         return g * conj(np.moveaxis(spectral(matrices, order=order), (-2, -1), (rows, columns)))
     summed, compared = (rows, columns) if abs(order) == 1 else (columns, rows)
     lengths = np.sum(np.abs(x), axis=summed, keepdims=True)
-    return g * shares(lengths, compared, order > 0) * conj(np.sign(x))
+    return g * shares(lengths, compared, order > 0) * direction(x)
 
 
 def _norm(g, y, x, ord=None, axis=None, keepdims=False):  # noqa: A002 (NumPy's name)
@@ -139,7 +148,7 @@ def _norm(g, y, x, ord=None, axis=None, keepdims=False):  # noqa: A002 (NumPy's 
     if len(axes) == 1 or (ord in EUCLIDEAN and ord != 2):
         return vector_norm_gradient(g, y, x, ord, axes)
     rows, columns = (-2, -1) if axis is None else (negative_axis(each, x.ndim) for each in axis)
-    return matrix_norm_gradient(g, x, ord, rows, columns)
+    return first_order_only(matrix_norm_gradient(g, x, ord, rows, columns), y)
 
 
 def _matrix_norm(g, y, x, keepdims=False, ord="fro"):  # noqa: A002 (NumPy's name)

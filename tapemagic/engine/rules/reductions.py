@@ -31,6 +31,7 @@ from tapemagic.engine.rules.axes import (
     reshaped,
     slice_on_axis,
 )
+from tapemagic.engine.rules.elementwise import first_order_only
 from tapemagic.engine.rules.shaping import as_array, cast, refuse_out, tensor_of
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.dispatch import apply
@@ -234,9 +235,10 @@ def _std(g, y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correctio
     n = freedom(x, axes, where, ddof if correction is None else correction)
     y = expand(y, axes, keepdims)
     off = deviations(x, mean, axes, where)
-    if out_of_range(
-        y
-    ):  # multiples have the same gradient, so it is computed for deviations of at most 1
+    # A single value is its own mean, so its 0 is the derivative in every order.
+    single = mean is None and where is True and count(x, axes) == 1
+    # Multiples have the same gradient, so it is computed for deviations of at most 1.
+    if not single and out_of_range(y):
         off = off / unit_of(off, axes)
         y = np.linalg.vector_norm(off, axis=axes, keepdims=True) / np.sqrt(n)
     flat = (
@@ -247,7 +249,8 @@ def _std(g, y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correctio
         top, bottom = np.max(x, initial=-np.inf, **extremes), np.min(x, initial=np.inf, **extremes)
         flat = flat | (top == bottom)
     share = np.where(flat, 0, off) / (n * np.where(flat, 1, y))
-    return expand(g, axes, keepdims) * share
+    dx = expand(g, axes, keepdims) * share
+    return dx if single else first_order_only(dx, y, lambda: flat)
 
 
 def _define_spread(function: Function, rule: Rule, gaps: bool) -> None:

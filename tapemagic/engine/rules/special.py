@@ -19,7 +19,14 @@ import numpy as np
 from scipy import special as sp
 
 from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, vjp
-from tapemagic.engine.rules.elementwise import DEGREE, LN2, LN10, as_complex_like, ratio
+from tapemagic.engine.rules.elementwise import (
+    DEGREE,
+    LN2,
+    LN10,
+    as_complex_like,
+    first_order_only,
+    ratio,
+)
 from tapemagic.engine.tensor.dispatch import apply, call
 from tapemagic.engine.tensor.tensor import as_operand
 from tapemagic.errors import NoDerivativeError
@@ -130,21 +137,33 @@ vjp(sp.inv_boxcox1p, *_inverse_power_slopes(np.log1p))
 # -- entropies and robust losses --------------------------------------------------------------------
 
 
+def conventional(value: Any, x: Any, y: Any, points: Any) -> Any:
+    """Return a factor of a gradient that is a convention at some points of x and y: see `first_order_only`."""
+    return first_order_only(first_order_only(value, x, lambda: points), y, lambda: points)
+
+
 def safe_log(x: Any, y: Any) -> Any:
     """Return log(y), or 0 where x is 0 and y has no logarithm, because x * log(y) is defined as 0 in that case."""
-    outside = y == 0 if np.iscomplexobj(y) else y <= 0
-    return np.log(np.where((x == 0) & outside, 1, y))
+    outside = (x == 0) & (y == 0 if np.iscomplexobj(y) else y <= 0)
+    return conventional(np.log(np.where(outside, 1, y)), x, y, outside)
+
+
+def safe_log1p(x: Any, y: Any) -> Any:
+    """Return log(1 + y), or 0 where x is 0 and y is -1."""
+    outside = (x == 0) & (y == -1)
+    return conventional(np.log1p(np.where(outside, 0, y)), x, y, outside)
 
 
 def safe_ratio(x: Any, y: Any) -> Any:
     """Return x / y, or 0 where both are 0."""
-    return x / np.where((x == 0) & (y == 0), 1, y)
+    both = (x == 0) & (y == 0)
+    return conventional(x / np.where(both, 1, y), x, y, both)
 
 
 # fmt: off
 vjp(sp.xlogy,        lambda g, _z, x, y: g * safe_log(x, as_complex_like(_z, y)),
                      lambda g, _z, x, y: g * safe_ratio(x, y))
-vjp(sp.xlog1py,      lambda g, _z, x, y: g * np.log1p(as_complex_like(_z, np.where((x == 0) & (y == -1), 0, y))),
+vjp(sp.xlog1py,      lambda g, _z, x, y: g * safe_log1p(x, as_complex_like(_z, y)),
                      lambda g, _z, x, y: g * safe_ratio(x, 1 + y))
 vjp(sp.entr,         lambda g, _y, x: -g * (np.log(x) + 1))  # at 0: inf
 vjp(sp.rel_entr,     lambda g, _z, x, y: g * (log_ratio(x, y) + 1),
@@ -161,7 +180,8 @@ vjp(sp.pseudo_huber, lambda g, _z, delta, r: g * _pseudo_huber_delta(delta, r),
 def log_ratio(x: Any, y: Any) -> Any:
     """Return log(x / y) without the quotient, which could overflow, or 0 where both are 0."""
     both = (x == 0) & (y == 0)
-    return np.log(np.where(both, 1, x)) - np.log(np.where(both, 1, y))
+    ratio_of_logs = np.log(np.where(both, 1, x)) - np.log(np.where(both, 1, y))
+    return conventional(ratio_of_logs, x, y, both)
 
 
 def _pseudo_huber_delta(delta: Any, r: Any) -> Any:
@@ -405,6 +425,11 @@ def over(function: Function, z: Any) -> Any:
     )
 
 
+def unless_zero(g: Any, z: Any) -> Any:
+    """Return g / z, or 0 where both are 0: a result that isn't used adds nothing in any order."""
+    return g / np.where((g == 0) & (z == 0), 1, z)
+
+
 # fmt: off
 vjp(sp.exp1,        lambda g, _y, x: -g * (np.exp(-x) / x))
 vjp(sp.expi,        lambda g, _y, x: g * (np.exp(x) / x))
@@ -412,8 +437,8 @@ vjp(sp.spence,      _spence)
 vjp(sp.wrightomega, lambda g, y, _z: g * (y / (1 + y)))
 vjp(sp.ellipk,      lambda g, _y, m: g * (math.pi / 8 * sp.hyp2f1(1.5, 1.5, 2.0, m)))  # DLMF 19.5.1
 vjp(sp.ellipe,      lambda g, _y, m: -g * (math.pi / 8 * sp.hyp2f1(0.5, 1.5, 2.0, m)))  # DLMF 19.5.2
-with_results(sp.sici,    lambda g, _y, z: g[0] * over(np.sin, z) + safe_ratio(g[1] * np.cos(z), z))
-with_results(sp.shichi,  lambda g, _y, z: g[0] * over(np.sinh, z) + safe_ratio(g[1] * np.cosh(z), z))
+with_results(sp.sici,    lambda g, _y, z: g[0] * over(np.sin, z) + unless_zero(g[1] * np.cos(z), z))
+with_results(sp.shichi,  lambda g, _y, z: g[0] * over(np.sinh, z) + unless_zero(g[1] * np.cosh(z), z))
 with_results(sp.fresnel, lambda g, _y, z: g[0] * np.sin(math.pi / 2 * z * z) + g[1] * np.cos(math.pi / 2 * z * z))
 with_parameters(sp.expn,   "n x",     _expn)
 with_parameters(sp.hyp0f1, "v z",     lambda g, _y, z, v: g * (sp.hyp0f1(v + 1.0, z) / v))
