@@ -313,8 +313,8 @@ SPECIAL = [
     ),
     special(np.arccosh, None, [complex(0.5, 0)], [2j / 3**0.5], label="on the cut"),
     special(np.arccosh, None, [complex(0.5, -0.0)], [-2j / 3**0.5], label="under the cut"),
-    at(np.hypot, 0.0, 0.0, "order 2", derivative(lambda x: np.hypot(x, 0))),
-    at(np.arctan2, 0.0, 0.0, "order 2", derivative(lambda x: np.arctan2(x, 0))),
+    at(np.hypot, 0.0, NAN, "order 2", derivative(lambda x: np.hypot(x, 0))),
+    at(np.arctan2, 0.0, NAN, "order 2", derivative(lambda x: np.arctan2(x, 0))),
     *(
         between_two(
             f,

@@ -35,7 +35,7 @@ import numpy as np
 
 from tapemagic.engine.registry import composite, operation, vjp
 from tapemagic.engine.rules.axes import conj
-from tapemagic.engine.rules.elementwise import without_slope
+from tapemagic.engine.rules.elementwise import first_order_only
 from tapemagic.engine.rules.linalg import solve_matrices
 from tapemagic.engine.rules.shaping import cast
 from tapemagic.engine.tensor.constant import constant
@@ -115,7 +115,9 @@ def refuse_ties(name: str, values: Any, dvalues: Any, *dvectors: Any, null: bool
     # A row of `gaps` always contains the value itself, hence "> 1".
     tied = np.sum(np.abs(gaps(values)) <= tiny[..., None], axis=-1) > 1
     tied |= null & (np.abs(values) <= tiny)
-    if np.any(tied & (unwrap(dvalues) != 0)) and any(np.any(unwrap(dx)) for dx in dvectors):
+    # A gradient of nan, such as that of a kink of svdvals, makes the result nan.
+    used = (unwrap(dvalues) != 0) & ~np.isnan(unwrap(dvalues))
+    if np.any(tied & used) and any(np.any(unwrap(dx)) for dx in dvectors):
         raise UnsupportedArgumentError(
             f"{name} found values that are equal, or zero: a function of both values and vectors then has no unique "
             "derivative, nor has a function of the values a second derivative. If you use them separately, compute the "
@@ -334,6 +336,19 @@ def _singular(
     if hermitian:
         return _from_eigenvalues(a)
     return SVD(*apply(operation(svd_), (a,), {"full_matrices": full_matrices}))
+
+
+def without_slope(s: Any, _points: Any) -> Any:
+    """Return s. The rule makes its gradient 0 at the points."""
+    return s
+
+
+def _without_slope(g, _y, s, points):
+    """0 at the points, by convention."""
+    return first_order_only(np.where(points, 0, g), s, lambda: points)
+
+
+vjp(without_slope, _without_slope, None, name="svdvals")
 
 
 @composite(np.linalg.svdvals)

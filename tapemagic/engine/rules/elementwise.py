@@ -9,14 +9,19 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine import laziness
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, vjp
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.tensor import Tensor, Traced, as_operand, unwrap
+from tapemagic.engine.tracing import tracer
 from tapemagic.errors import ImmutableError, OptionError
 
 DEGREE = math.pi / 180
 LN2 = math.log(2)
 LN10 = math.log(10)
+NO_SLOPE = "no slope"
+"""The name of the operation whose gradient is nan, since it is the derivative of a convention."""
+
 NUMBERS = frozenset({bool, int, float})
 """The types of real Python numbers; a NumPy number may be the value of a tensor."""
 
@@ -48,18 +53,9 @@ def _no_derivative(g: Any, _y: Any, x: Any, points: Any) -> Any:
     return first_order_only(dx, x, lambda: points)
 
 
-def without_slope(x: Any, _points: Any) -> Any:
-    """Return x. The rule makes its gradient 0 at the points, and the derivatives of this 0 nan."""
-    return x
-
-
-vjp(no_change, _no_derivative, None)
-vjp(
-    without_slope,
-    lambda g, _y, x, points: first_order_only(np.where(points, 0, g), x, lambda: points),
-    None,
-)
-pointwise(no_change, without_slope)
+# The name can't be that of a user function: a report recognizes the operation by it.
+vjp(no_change, _no_derivative, None, name=NO_SLOPE)
+pointwise(no_change)
 
 
 def first_order_only(gradient: Any, x: Any, points: Callable[[], Any] | None = None) -> Any:
@@ -78,6 +74,9 @@ def first_order_only(gradient: Any, x: Any, points: Callable[[], Any] | None = N
     if not isinstance(x, Traced):
         return gradient
     mask = unwrap(x) == 0 if points is None else unwrap(points())
+    # A trace must work for other numbers, too.
+    if tracer() is None and not is_lazy(mask) and not np.any(mask):
+        return gradient
     return gradient + apply(operation(no_change), (x, mask), {})
 
 

@@ -108,14 +108,14 @@ def inner(a: Any, b: Any, axes: tuple[int, ...]) -> Any:
     return np.sum(a * b, axis=axes, keepdims=True)
 
 
-def equal_infinities(x: Any, axes: tuple[int, ...]) -> Any:
-    """Return True for infinite elements that equal the largest along axes, if there are several.
+def has_equal_infinities(x: Any, axes: tuple[int, ...]) -> Any:
+    """Return True where several infinite elements are the largest along axes, which stay.
 
     They share the gradient equally, which is a convention: their difference could be any number.
     """
     x = unwrap(x)
-    level = np.isinf(x) & (x == np.max(x, axis=axes, keepdims=True, initial=-np.inf))
-    return level & (np.sum(level, axis=axes, keepdims=True) > 1)
+    top = np.max(x, axis=axes, keepdims=True, initial=-np.inf)
+    return np.isinf(top) & (np.sum(x == top, axis=axes, keepdims=True) > 1)
 
 
 def _softmax(g, y, _x, axis=-1):
@@ -128,11 +128,13 @@ def _log_softmax(g, y, _x, axis=-1):
     return g - np.exp(y) * np.sum(g, axis=negative_axes(axis, _x.ndim), keepdims=True)
 
 
-def _logsumexp(g, _y, x, axis=None, keepdims=False):
+def _logsumexp(g, y, x, axis=None, keepdims=False):
     """The softmax of `x`."""
     axes = negative_axes(axis, x.ndim)
-    dx = expand(g, axes, keepdims) * softmax(x, axis)
-    return first_order_only(dx, x, lambda: equal_infinities(x, axes))
+    share = first_order_only(
+        softmax(x, axis), expand(y, axes, keepdims), lambda: has_equal_infinities(x, axes)
+    )
+    return expand(g, axes, keepdims) * share
 
 
 vjp(softmax, _softmax)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -24,6 +24,17 @@ JUMP = "The function jumps here, so it has no slope; the tape used 0."
 SHARED = "Tied values share the gradient equally; other splits are valid too."
 
 
+LEFT_OUT = "Higher derivatives leave the kink out."
+UNKNOWN = "That is for the first derivative; higher ones are nan."
+
+Kind = Literal["branch", "first order"]
+"""How far the slope of a kink goes.
+
+- "branch": It is the derivative of one branch, or the mean of several. Every order is of that branch, too.
+- "first order": No branch has it, such as 0 for a norm at 0. Higher orders are nan, or the true value.
+"""
+
+
 @dataclass(frozen=True)
 class Kink:
     """The points at which an operation has no derivative, and the slope that its rule uses.
@@ -32,12 +43,25 @@ class Kink:
     - `at`: Description of the points, such as ``"at 0"``.
     - `is_there`: Returns a mask of the elements of the result, or of the first input, that are at such a point.
     - `chosen_slope`: A sentence on the slope. A callable receives the record and the positions of its tracked inputs.
+    - `kind`: How far the slope goes.
+    - `complex_kind`: The same for complex inputs.
+    - `instead`: What to write if higher derivatives are needed, if something else has them.
+    - `argument`: The position of the only input with this kink, or None for all.
     """
 
     name: str
     at: str
     is_there: Callable[[Record], Any]
     chosen_slope: str | Callable[[Record, list[int]], str]
+    kind: Kind = "branch"
+    complex_kind: Kind = "first order"
+    instead: str = ""
+    argument: int | None = None
+
+    def kind_of(self, record: Record) -> Kind:
+        """Return how far the slope goes for the inputs of a record."""
+        is_complex = getattr(record.values[0], "dtype", np.dtype(float)).kind == "c"
+        return self.complex_kind if is_complex else self.kind
 
 
 def _at(*points: float) -> Callable[[Record], Any]:
@@ -55,6 +79,32 @@ def _at(*points: float) -> Callable[[Record], Any]:
 
 def _at_origin(record: Record) -> Any:
     return np.equal(record.values[0], 0) & np.equal(record.values[1], 0)
+
+
+def _at_origin_of_log1p(record: Record) -> Any:
+    return np.equal(record.values[0], 0) & np.equal(record.values[1], -1)
+
+
+def _at_infinities(record: Record) -> Any:
+    x, y = record.values
+    return np.isinf(x) & np.equal(x, y)
+
+
+def _at_several_infinities(record: Record) -> Any:
+    """Return True where the result is infinite, unless it is of a single element."""
+    return np.isinf(record.output) & (np.size(record.values[0]) > np.size(record.output))
+
+
+def _without_logarithm(record: Record) -> Any:
+    """Return True where the base of a power has no logarithm, and the power isn't 0 for all exponents nearby."""
+    x, y = record.values
+    if np.asarray(record.output).dtype.kind == "c":
+        return np.equal(x, 0) & (np.real(y) <= 0)
+    return np.less(x, 0) | (np.equal(x, 0) & np.less_equal(y, 0))
+
+
+def _at_chosen_points(record: Record) -> Any:
+    return record.values[1]
 
 
 def _at_zero_of_result(record: Record) -> Any:
@@ -121,8 +171,15 @@ def _of_clip(_record: Record, tracked: list[int]) -> str:
     return "The tape used slope 0 for the limit; any slope from 0 to 1 is valid."
 
 
+FIRST_ORDER: Kind = "first order"
+
+SUM_OF_SQUARES = "For a squared norm, write np.sum(v * v)."
+VARIANCE = "For its square, write np.var."
+HALVES = "The tape used slope 0.5 for both."
+
 KINKS: Mapping[str, Kink] = {
-    "absolute": Kink("abs", "at 0", _at(0), _absolute),
+    "absolute": Kink("abs", "at 0", _at(0), _absolute,
+                     instead="For its square, write np.real(z * np.conj(z))."),
     "fabs": Kink("fabs", "at 0", _at(0), _absolute),
     "copysign": Kink("copysign", "at 0", _at(0), BETWEEN.format(0, -1, 1)),
     "sign": Kink("sign", "at 0", _at(0), JUMP),
@@ -138,12 +195,32 @@ KINKS: Mapping[str, Kink] = {
     "fmax": Kink("fmax", "where its arguments are equal", _tied, _of_two),
     "fmin": Kink("fmin", "where its arguments are equal", _tied, _of_two),
     "clip": Kink("clip", "at its limits", _at_limits, _of_clip),
-    "arctan2": Kink("arctan2", "at (0, 0)", _at_origin, NONE_THERE),
-    "norm": Kink("norm", "at 0", _at_zero_of_result, NONE_THERE),
-    "vector_norm": Kink("vector_norm", "at 0", _at_zero_of_result, NONE_THERE),
-    "hypot": Kink("hypot", "at 0", _at_zero_of_result, NONE_THERE),
-    "std": Kink("std", "where all values are equal", _without_spread, NONE_THERE),
-    "nanstd": Kink("nanstd", "where all values are equal", _without_spread, NONE_THERE),
+    "arctan2": Kink("arctan2", "at (0, 0)", _at_origin, NONE_THERE, FIRST_ORDER),
+    "angle": Kink("angle", "at 0", _at(0), NONE_THERE, FIRST_ORDER),
+    "norm": Kink("norm", "at 0", _at_zero_of_result, NONE_THERE, FIRST_ORDER, instead=SUM_OF_SQUARES),
+    "vector_norm": Kink("vector_norm", "at 0", _at_zero_of_result, NONE_THERE, FIRST_ORDER,
+                        instead=SUM_OF_SQUARES),
+    "matrix_norm": Kink("matrix_norm", "at 0", _at_zero_of_result, NONE_THERE, FIRST_ORDER,
+                        instead=SUM_OF_SQUARES),
+    "svdvals": Kink("a singular value", "at 0", _at_chosen_points, NONE_THERE, FIRST_ORDER,
+                    instead=SUM_OF_SQUARES),
+    "hypot": Kink("hypot", "at 0", _at_zero_of_result, NONE_THERE, FIRST_ORDER,
+                  instead="For its square, write x * x + y * y."),
+    "std": Kink("std", "where all values are equal", _without_spread, NONE_THERE, FIRST_ORDER, instead=VARIANCE),
+    "nanstd": Kink("nanstd", "where all values are equal", _without_spread, NONE_THERE, FIRST_ORDER,
+                   instead=VARIANCE),
+    "power": Kink("power", "in its exponent where the base is negative or both are 0", _without_logarithm,
+                  NONE_THERE, FIRST_ORDER, argument=1),
+    "float_power": Kink("float_power", "in its exponent where the base is negative or both are 0",
+                        _without_logarithm, NONE_THERE, FIRST_ORDER, argument=1),
+    "logaddexp": Kink("logaddexp", "where its arguments are the same infinity", _at_infinities, HALVES, FIRST_ORDER),
+    "logaddexp2": Kink("logaddexp2", "where its arguments are the same infinity", _at_infinities, HALVES, FIRST_ORDER),
+    "logsumexp": Kink("logsumexp", "where it is infinite", _at_several_infinities, SHARED, FIRST_ORDER),
+    "pseudo_huber": Kink("pseudo_huber", "at (0, 0)", _at_origin, NONE_THERE, FIRST_ORDER),
+    "xlogy": Kink("xlogy", "at (0, 0)", _at_origin, NONE_THERE, FIRST_ORDER),
+    "xlog1py": Kink("xlog1py", "at (0, -1)", _at_origin_of_log1p, NONE_THERE, FIRST_ORDER),
+    "rel_entr": Kink("rel_entr", "at (0, 0)", _at_origin, NONE_THERE, FIRST_ORDER),
+    "kl_div": Kink("kl_div", "at (0, 0)", _at_origin, NONE_THERE, FIRST_ORDER),
 }  # fmt: skip
 """Operations with kinks at fixed points, by name."""
 
@@ -164,14 +241,16 @@ class KinkSite:
     hits: int = 0
     size: int = 0
     times: int = 0
+    higher: str = ""
 
 
 def kinks(subject: Subject) -> Iterator[Statement]:
     """Yield a statement for each operation and line where a gradient passed a kink."""
     sites: dict[tuple[str, str, int | None], KinkSite] = {}
     lines, orders = subject.whole.origins.lines, subject.whole.origins.orders
+    has_higher = subject.order > 1 or "hessian" in subject.request.matrices or any(orders)
     # Gradients are looked up only for operations that are at a kink, since most aren't.
-    candidates: list[tuple[int, Record, Any, str, str]] = []
+    candidates: list[tuple[int, Record, Any, str, str, str]] = []
     tracked, records = subject.snapshot.tracked, subject.snapshot.records[: subject.operations]
     kinked = {i for i in {record[0] for record in records} if _has_kink(NUMBERED[i])}
     for position, plain in enumerate(records):
@@ -179,15 +258,16 @@ def kinks(subject: Subject) -> Iterator[Statement]:
             continue
         record = Record._make(plain)
         inputs = [place for place, i in enumerate(record.ids) if i in tracked]
-        for mask, name, taken in _kinks_of(record, inputs):
-            candidates.append((position, record, mask, name, taken))
+        for mask, name, taken, higher in _kinks_of(record, inputs):
+            candidates.append((position, record, mask, name, taken, higher))
     cotangents = _cotangents(subject, [record for _, record, *_ in candidates])
-    for position, record, mask, name, taken in candidates:
+    for position, record, mask, name, taken, higher in candidates:
         g = cotangents.get(record.output_id)  # type: ignore[arg-type]
         if g is None or not has_numbers(g):
             continue
-        # Where the incoming gradient is 0, any slope gives the same result.
-        passing = mask & (_incoming_gradient(record, g) != 0)
+        # Where the incoming gradient is 0, any slope gives the same result. But it may not stay 0 nearby: the gradient
+        # of norm(v)**2 is 0 at 0, and the second derivative depends on the slopes around.
+        passing = mask & (has_higher | (_incoming_gradient(record, g) != 0))
         hits = int(np.count_nonzero(passing)) if np.ndim(passing) else int(passing)
         if hits:
             line = lines[position] if lines else None
@@ -195,6 +275,7 @@ def kinks(subject: Subject) -> Iterator[Statement]:
             place.hits += hits
             place.size += int(np.size(passing))
             place.times += 1
+            place.higher = higher if has_higher else ""
     for place in sites.values():
         yield Statement("kink", _sentence(place), place.line)
 
@@ -207,13 +288,15 @@ def _has_kink(operation: Operation) -> bool:
     return is_known and operation.name in KINKED_OPERATIONS
 
 
-def _kinks_of(record: Record, inputs: list[int]) -> Iterator[tuple[Any, str, str]]:
-    """Yield a mask of the elements at a kink, the sentence on the operation, and the one on the slope."""
+def _kinks_of(record: Record, inputs: list[int]) -> Iterator[tuple[Any, str, str, str]]:
+    """Yield a mask of the elements at a kink, and sentences: on the operation, the slope, and higher derivatives."""
     # Without tracked inputs nothing is differentiated, and without numbers no kink can be found.
     if not inputs or not all(map(has_numbers, (*record.values, record.output))):
         return
     name = record.name
     if (kink := KINKS.get(name)) is not None:
+        if kink.argument is not None and kink.argument not in inputs:
+            return
         mask = kink.is_there(record)
         if np.any(mask):
             taken = (
@@ -221,13 +304,15 @@ def _kinks_of(record: Record, inputs: list[int]) -> Iterator[tuple[Any, str, str
                 if isinstance(kink.chosen_slope, str)
                 else kink.chosen_slope(record, inputs)
             )
-            yield mask, f"{kink.name} has no derivative {kink.at}", taken
+            is_branch = kink.kind_of(record) == "branch"
+            higher = LEFT_OUT if is_branch else f"{UNKNOWN} {kink.instead}".rstrip()
+            yield mask, f"{kink.name} has no derivative {kink.at}", taken, higher
     elif name in EXTREMES:
         # The rule of max splits the gradient 1 among tied values, so a share between 0 and 1 means a tie.
         share = np.asarray(_edge(record).pull_back(np.ones_like(record.output)))
         mask = (share > 0) & (share < 1)
         if np.any(mask):
-            yield mask, f"{name} has no derivative where values are tied", SHARED
+            yield mask, f"{name} has no derivative where values are tied", SHARED, LEFT_OUT
 
 
 def _edge(record: Record) -> Edge:
@@ -263,4 +348,4 @@ def _sentence(place: KinkSite) -> str:
     elif place.times > 1:
         where.append(f"{place.times:,} times")
     at = f" ({', '.join(where)})" if where else ""
-    return f"{place.text}{at}. {place.chosen_slope}"
+    return f"{place.text}{at}. {place.chosen_slope} {place.higher}".rstrip()

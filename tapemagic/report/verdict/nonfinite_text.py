@@ -9,6 +9,7 @@ import numpy as np
 
 from tapemagic.engine.events import Event, Place
 from tapemagic.engine.recording import Record
+from tapemagic.engine.rules.elementwise import NO_SLOPE
 from tapemagic.engine.tape.observer import Site
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.explain.advice import listed
@@ -126,6 +127,9 @@ def _name_of_operand(operands: str) -> str:
 
 def _of_gradient(subject: Subject, fact: NonFinite) -> str:
     """Write the sentence on a gradient."""
+    if fact.operation == NO_SLOPE:
+        reason = "the first derivative is a slope that the tape chose at a kink, which has no derivative itself"
+        return f"{_gradients(subject, fact)}: {reason}."
     place = f"the derivative of {fact.operation}"
     operands = operands_of(subject, fact).replace(" is ", " = ")
     operands = operands.removeprefix("its input = ").removeprefix("its inputs are ")
