@@ -13,7 +13,6 @@ from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, vjp
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.tensor import Tensor, Traced, as_operand, unwrap
-from tapemagic.engine.tracing import tracer
 from tapemagic.errors import ImmutableError, OptionError
 
 DEGREE = math.pi / 180
@@ -42,19 +41,18 @@ def ratio(x: Any, h: Any) -> Any:
     return first_order_only((h != 0) * x / (h + (h == 0)), h)
 
 
-def no_change(x: Any, _points: Any) -> Any:
-    """Return 0 for each element of x. The rule makes its derivatives nan at the points."""
-    return zeros(x)
+def no_change(gradient: Any, _x: Any, _points: Any) -> Any:
+    """Return a gradient. The rule makes its derivatives nan where x is at the points."""
+    return gradient
 
 
-def _no_derivative(g: Any, _y: Any, x: Any, points: Any) -> Any:
+def _no_derivative(g: Any, _y: Any, _gradient: Any, x: Any, points: Any) -> Any:
     """nan at the points, whatever g is: 0 * nan is nan. So are the derivatives of this nan."""
-    dx = g * np.where(points, np.nan, 0).astype(x.dtype)
-    return first_order_only(dx, x, lambda: points)
+    return first_order_only(np.where(points, np.nan, zeros(g)), x, lambda: points)
 
 
 # The name can't be that of a user function: a report recognizes the operation by it.
-vjp(no_change, _no_derivative, None, name=NO_SLOPE)
+vjp(no_change, lambda g, _y, _gradient, _x, _points: g, _no_derivative, None, name=NO_SLOPE)
 pointwise(no_change)
 
 
@@ -74,10 +72,10 @@ def first_order_only(gradient: Any, x: Any, points: Callable[[], Any] | None = N
     if not isinstance(x, Traced):
         return gradient
     mask = unwrap(x) == 0 if points is None else unwrap(points())
-    # A trace must work for other numbers, too.
-    if tracer() is None and not is_lazy(mask) and not np.any(mask):
+    # A lazy mask isn't known yet. In a trace, the condition becomes a check of the program.
+    if not is_lazy(mask) and not np.any(mask):
         return gradient
-    return gradient + apply(operation(no_change), (x, mask), {})
+    return apply(operation(no_change), (gradient, x, mask), {})
 
 
 def as_complex_like(z: Any, x: Any) -> Any:

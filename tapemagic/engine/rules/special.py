@@ -145,13 +145,13 @@ def conventional(value: Any, x: Any, y: Any, points: Any) -> Any:
 def safe_log(x: Any, y: Any) -> Any:
     """Return log(y), or 0 where x is 0 and y has no logarithm, because x * log(y) is defined as 0 in that case."""
     outside = (x == 0) & (y == 0 if np.iscomplexobj(y) else y <= 0)
-    return conventional(np.log(np.where(outside, 1, y)), x, y, outside)
+    return first_order_only(np.log(np.where(outside, 1, y)), y, lambda: outside)
 
 
 def safe_log1p(x: Any, y: Any) -> Any:
     """Return log(1 + y), or 0 where x is 0 and y is -1."""
     outside = (x == 0) & (y == -1)
-    return conventional(np.log1p(np.where(outside, 0, y)), x, y, outside)
+    return first_order_only(np.log1p(np.where(outside, 0, y)), y, lambda: outside)
 
 
 def safe_ratio(x: Any, y: Any) -> Any:
