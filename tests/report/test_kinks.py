@@ -144,3 +144,49 @@ def test_a_function_of_that_name_by_the_user() -> None:
         return np.maximum(x, 0.0), lambda g: g * 7.0
 
     assert [] == kinks(record(relu, 0.0))
+
+
+HIGHER = [
+    (lambda v: np.linalg.norm(v) ** 2, [0.0, 0.0], ("norm has no derivative at 0. The tape used slope 0. It "
+     "holds only for the first derivative; higher ones are nan. For a squared norm, write np.sum(v * v).")),
+    (np.linalg.norm, [0.0, 0.0], "norm has no derivative at 0. The tape used slope 0. It holds only for the first"),
+    (lambda v: np.hypot(v[0], v[1]) ** 2, [0.0, 0.0], "hypot has no derivative at 0. The tape used slope 0. "
+     "It holds only for the first derivative; higher ones are nan. For its square, write x * x + y * y."),
+    (lambda v: np.abs(v[0] + 1j * v[1]) ** 2, [0.0, 0.0], "abs has no derivative at 0. The tape used slope 0. "
+     "It holds only for the first derivative; higher ones are nan. For its square, write np.real(z * np.conj(z))."),
+    (lambda v: np.std(v) ** 2, [2.0, 2.0], "std has no derivative where all values are equal. The tape used "
+     "slope 0. It holds only for the first derivative; higher ones are nan. For its square, write np.var."),
+    (lambda x: np.abs(x) ** 2, 0.0, "abs has no derivative at 0. The tape used slope 0; any slope from -1 to "
+     "1 is valid. Higher derivatives leave the kink out."),
+    (lambda x: tm.relu(x) ** 2, 0.0, "relu has no derivative at 0. The tape used slope 0; any slope from 0 to "
+     "1 is valid. Higher derivatives leave the kink out."),
+    (lambda v: np.max(v) ** 2, [1.0, 1.0], "max has no derivative where values are tied (2 of 2 elements). "
+     "Tied values share the gradient equally; other splits are valid too. Higher derivatives leave the kink out."),
+    (lambda v: v[0] ** v[1], [-2.0, 2.0], "power has no derivative in its exponent where the base is negative or both "
+     "are 0. The tape used slope 0. It holds only for the first derivative; higher ones are nan."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "x", "words"), HIGHER)
+@pytest.mark.parametrize("options", [{"order": 2}, {"order": 3}, {"matrices": ["hessian"]}])
+def test_the_statement_says_what_higher_derivatives_are(
+    function: Callable[..., Any], x: Any, words: str, options: dict[str, Any]
+) -> None:
+    """A report of higher orders names the kink also where the first derivative doesn't depend on its slope."""
+    with np.errstate(all="ignore"):
+        found = record(function, x, **options)
+    [said] = kinks(found)
+    assert re.sub(r" \(line \d+\)|line \d+, ", "", said).startswith(words)
+
+
+def test_a_nan_of_a_higher_order_names_the_kink() -> None:
+    """The sentence on the nan says that it comes from a kink, without the names of rules."""
+    found = record(lambda v: np.linalg.norm(v) ** 2, [0.0, 0.0], order=2)
+    [said] = [said.text for said in found.verdict if said.topic == "nonfinite"]
+    assert said.endswith("holds nan: the first derivative is a slope that the tape chose at a kink, which has no "
+                         "derivative itself.")  # fmt: skip
+
+
+def test_a_slope_without_influence_on_the_first_derivative_is_no_kink() -> None:
+    """The gradient of a squared norm at 0 is right, so a report of the first order says nothing."""
+    assert [] == kinks(record(lambda v: np.linalg.norm(v) ** 2, [0.0, 0.0]))

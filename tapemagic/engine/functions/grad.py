@@ -227,6 +227,12 @@ def hessian(function: Function, argnums: Argnums = 0) -> Function:
         Takes the function's arguments; returns arrays of shape ``result.shape + x.shape + x.shape``. For several
         arguments, or an argument that is a structure, it returns the nested blocks of the matrix.
 
+    Notes
+    -----
+    At a kink of a function with branches, such as ``relu``, the Hessian is that of one branch. Where the first
+    derivative is a slope that no branch has, as for a norm at 0, it is nan: write ``np.sum(v * v)``, not
+    ``np.linalg.norm(v)**2``.
+
     Examples
     --------
     >>> import numpy as np, tapemagic as tm

@@ -102,7 +102,7 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
     Raises numpy.exceptions.AxisError if `x` doesn't have the axis; UnsupportedArgumentError if `x` is complex.
 
     Its gradient is `softmax`, so infinite elements that are equal get equal shares: a half each for
-    ``logsumexp([-inf, -inf])``, where TensorFlow returns nan.
+    ``logsumexp([-inf, -inf])``, where TensorFlow returns nan. Higher derivatives are nan there.
 
     Parameters
     ----------

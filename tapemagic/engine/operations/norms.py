@@ -110,7 +110,7 @@ def clip_by_global_norm(tensors: Sequence[Any], clip_norm: Any) -> tuple[list[An
     clipped : list of array or Tensor
         Each array times ``clip_norm / max(norm, clip_norm)``, or nan if the norm is infinite.
     norm : float or Tensor
-        The common norm before clipping. Its gradient is 0 where it is 0.
+        The common norm before clipping. Its gradient is 0 where it is 0, and higher derivatives are nan there.
 
     Notes
     -----

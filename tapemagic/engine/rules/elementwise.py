@@ -48,7 +48,7 @@ def no_change(gradient: Any, _x: Any, _points: Any) -> Any:
 
 def _no_derivative(g: Any, _y: Any, _gradient: Any, x: Any, points: Any) -> Any:
     """nan at the points, whatever g is: 0 * nan is nan. So are the derivatives of this nan."""
-    return first_order_only(np.where(points, np.nan, zeros(g)), x, lambda: points)
+    return first_order_only(np.where(points, np.nan, zeros(g)), x, lambda _x: points)
 
 
 # The name can't be that of a user function: a report recognizes the operation by it.
@@ -56,7 +56,7 @@ vjp(no_change, lambda g, _y, _gradient, _x, _points: g, _no_derivative, None, na
 pointwise(no_change)
 
 
-def first_order_only(gradient: Any, x: Any, points: Callable[[], Any] | None = None) -> Any:
+def first_order_only(gradient: Any, x: Any, points: Callable[[Any], Any] | None = None) -> Any:
     """Return a gradient that is a convention at some points, so that its own derivatives there are nan.
 
     A convention is a number that no branch of the function has, such as 0 for the norm of a vector at 0. It is one of
@@ -65,13 +65,14 @@ def first_order_only(gradient: Any, x: Any, points: Callable[[], Any] | None = N
 
     - `gradient`: The gradient that a rule returns, or a factor of it.
     - `x`: The value that decides: it is broadcast to the gradient, and the nan reaches all that x depends on.
-    - `points`: Returns a mask of the points in x, by default where x is 0.
+    - `points`: Returns a mask of the points in the values of x, by default where x is 0.
 
     Only an outer tape needs this. Without one, x is a plain array, and nothing is computed.
     """
     if not isinstance(x, Traced):
         return gradient
-    mask = unwrap(x) == 0 if points is None else unwrap(points())
+    values = unwrap(x)
+    mask = values == 0 if points is None else points(values)
     # A lazy mask isn't known yet. In a trace, the condition becomes a check of the program.
     if not is_lazy(mask) and not np.any(mask):
         return gradient
@@ -157,9 +158,7 @@ def _base(g: Any, _z: Any, x: Any, y: Any) -> Any:
         return g * (y * x ** (y - 1 if y else y))
     dx = g * (y * np.where((x == 0) & (y == 0), 1, x) ** (y - 1.0))
     # Its derivative in y needs log(x), too. It is 0 for x = 0 and y > 1, and the power's rule finds this 0.
-    return first_order_only(
-        dx, y, lambda: np.logical_not(has_log(_z, x)) & ((x != 0) | (np.real(y) <= 1))
-    )
+    return first_order_only(dx, y, lambda y: lacks_log(_z, x, y <= 1))
 
 
 def has_log(z: Any, x: Any) -> Any:
@@ -167,13 +166,17 @@ def has_log(z: Any, x: Any) -> Any:
     return x != 0 if z.dtype.kind == "c" else x > 0
 
 
+def lacks_log(z: Any, x: Any, at_zero: Any) -> Any:
+    """Return True where the base x of a power z has no logarithm; for x = 0 only where `at_zero` is true."""
+    x = unwrap(x)
+    return (x == 0) & at_zero if z.dtype.kind == "c" else (x < 0) | (x == 0) & at_zero
+
+
 def _exponent(g: Any, z: Any, x: Any, y: Any) -> Any:
     """z * log(x), or 0 where x has no logarithm, as in TensorFlow. This 0 is right only for x = 0 and y > 0."""
-    known = has_log(z, x)
-    dy = g * z * np.log(np.where(known, x, z.dtype.type(1)))
-    unknown = lambda: np.logical_not(known)
-    dy = first_order_only(dy, y, lambda: unknown() & ((x != 0) | (np.real(y) <= 0)))
-    return first_order_only(dy, x, unknown)
+    dy = g * z * np.log(np.where(has_log(z, x), x, z.dtype.type(1)))
+    dy = first_order_only(dy, y, lambda y: lacks_log(z, x, y <= 0))
+    return first_order_only(dy, x, lambda x: lacks_log(z, x, True))
 
 
 # fmt: off
@@ -193,7 +196,7 @@ def difference(x: Any, y: Any) -> Any:
     """Return x - y, or 0 for equal infinities, which then share the gradient of logaddexp equally."""
     level = np.isinf(x) & (x == y)
     result = np.where(level, 0, x) - np.where(level, 0, y)
-    return first_order_only(first_order_only(result, x, lambda: level), y, lambda: level)
+    return first_order_only(first_order_only(result, x, lambda _x: level), y, lambda _y: level)
 
 
 # d logaddexp / dx = exp(x) / (exp(x) + exp(y)) = 1 / (1 + exp(y - x)), computed as exp(-logaddexp(0, y - x)): exp(y -

@@ -41,7 +41,6 @@ from tapemagic.engine.operations.sparse_losses import (
 from tapemagic.engine.registry import pointwise, vjp
 from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
 from tapemagic.engine.rules.elementwise import first_order_only
-from tapemagic.engine.tensor.tensor import unwrap
 
 # -- activations: at kinks, TensorFlow's derivatives ---------------------------------------------------
 
@@ -108,16 +107,6 @@ def inner(a: Any, b: Any, axes: tuple[int, ...]) -> Any:
     return np.sum(a * b, axis=axes, keepdims=True)
 
 
-def has_equal_infinities(x: Any, axes: tuple[int, ...]) -> Any:
-    """Return True where several infinite elements are the largest along axes, which stay.
-
-    They share the gradient equally, which is a convention: their difference could be any number.
-    """
-    x = unwrap(x)
-    top = np.max(x, axis=axes, keepdims=True, initial=-np.inf)
-    return np.isinf(top) & (np.sum(x == top, axis=axes, keepdims=True) > 1)
-
-
 def _softmax(g, y, _x, axis=-1):
     """`g` minus its mean weighted by the probabilities, times the probabilities."""
     return y * (g - inner(g, y, negative_axes(axis, _x.ndim)))
@@ -129,12 +118,12 @@ def _log_softmax(g, y, _x, axis=-1):
 
 
 def _logsumexp(g, y, x, axis=None, keepdims=False):
-    """The softmax of `x`."""
+    """The softmax of `x`. Equal infinities share the gradient, which is a convention: they may differ by any number."""
     axes = negative_axes(axis, x.ndim)
-    share = first_order_only(
-        softmax(x, axis), expand(y, axes, keepdims), lambda: has_equal_infinities(x, axes)
-    )
-    return expand(g, axes, keepdims) * share
+    dx = expand(g, axes, keepdims) * softmax(x, axis)
+    if x.size == y.size:
+        return dx
+    return first_order_only(dx, expand(y, axes, keepdims), np.isinf)
 
 
 vjp(softmax, _softmax)

@@ -250,7 +250,7 @@ def _std(g, y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correctio
         flat = flat | (top == bottom)
     share = np.where(flat, 0, off) / (n * np.where(flat, 1, y))
     dx = expand(g, axes, keepdims) * share
-    return dx if single else first_order_only(dx, y, lambda: flat)
+    return dx if single else first_order_only(dx, y, lambda _y: flat)
 
 
 def _define_spread(function: Function, rule: Rule, gaps: bool) -> None:

@@ -139,19 +139,19 @@ vjp(sp.inv_boxcox1p, *_inverse_power_slopes(np.log1p))
 
 def conventional(value: Any, x: Any, y: Any, points: Any) -> Any:
     """Return a factor of a gradient that is a convention at some points of x and y: see `first_order_only`."""
-    return first_order_only(first_order_only(value, x, lambda: points), y, lambda: points)
+    return first_order_only(first_order_only(value, x, lambda _x: points), y, lambda _y: points)
 
 
 def safe_log(x: Any, y: Any) -> Any:
     """Return log(y), or 0 where x is 0 and y has no logarithm, because x * log(y) is defined as 0 in that case."""
     outside = (x == 0) & (y == 0 if np.iscomplexobj(y) else y <= 0)
-    return first_order_only(np.log(np.where(outside, 1, y)), y, lambda: outside)
+    return first_order_only(np.log(np.where(outside, 1, y)), y, lambda _y: outside)
 
 
 def safe_log1p(x: Any, y: Any) -> Any:
     """Return log(1 + y), or 0 where x is 0 and y is -1."""
     outside = (x == 0) & (y == -1)
-    return first_order_only(np.log1p(np.where(outside, 0, y)), y, lambda: outside)
+    return first_order_only(np.log1p(np.where(outside, 0, y)), y, lambda _y: outside)
 
 
 def safe_ratio(x: Any, y: Any) -> Any:

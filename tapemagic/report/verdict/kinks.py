@@ -25,7 +25,7 @@ SHARED = "Tied values share the gradient equally; other splits are valid too."
 
 
 LEFT_OUT = "Higher derivatives leave the kink out."
-UNKNOWN = "That is for the first derivative; higher ones are nan."
+UNKNOWN = "It holds only for the first derivative; higher ones are nan."
 
 Kind = Literal["branch", "first order"]
 """How far the slope of a kink goes.

@@ -41,7 +41,8 @@ def norm(
 ) -> Any:
     """Compute the norm of all elements, of vectors along one axis, or of matrices in two axes.
 
-    At 0 the gradient is 0; in TensorFlow it is nan.
+    At 0 the gradient is 0; in TensorFlow it is nan. Higher derivatives are nan there; for a squared norm, write
+    ``tf.reduce_sum(x * x)``.
     """
     return norm_of(_tensor(tensor), ord, axis, keepdims)
 

@@ -141,7 +141,10 @@ def reduce_variance(
 def reduce_std(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """Compute the standard deviation along axes; at 0 the gradient is 0 (in TensorFlow nan)."""
+    """Compute the standard deviation along axes.
+
+    At 0 the gradient is 0 (in TensorFlow nan), and higher derivatives are nan; `reduce_variance` has all of them.
+    """
     x = checked("reduce_std", tensor(input_tensor), "fc")
     return np.std(x, axis=axes(axis), keepdims=keepdims)
 
@@ -159,7 +162,10 @@ def reduce_logsumexp(
 def reduce_euclidean_norm(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
-    """Compute the Euclidean norm along axes; at 0 the gradient is 0 (in TensorFlow nan)."""
+    """Compute the Euclidean norm along axes.
+
+    At 0 the gradient is 0 (in TensorFlow nan), and higher derivatives are nan; a sum of squares has all of them.
+    """
     x = checked("reduce_euclidean_norm", tensor(input_tensor), "fc")
     result = np.linalg.vector_norm(x, axis=axes(axis), keepdims=keepdims)
     # NumPy's norm is real; TensorFlow returns the dtype of the input.
