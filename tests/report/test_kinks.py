@@ -150,20 +150,20 @@ HIGHER = [
     (lambda v: np.linalg.norm(v) ** 2, [0.0, 0.0], ("norm has no derivative at 0. The tape used slope 0. It "
      "holds only for the first derivative; higher ones are nan. For a squared norm, write np.sum(v * v).")),
     (np.linalg.norm, [0.0, 0.0], "norm has no derivative at 0. The tape used slope 0. It holds only for the first"),
-    (lambda v: np.hypot(v[0], v[1]) ** 2, [0.0, 0.0], "hypot has no derivative at 0. The tape used slope 0. "
-     "It holds only for the first derivative; higher ones are nan. For its square, write x * x + y * y."),
-    (lambda v: np.abs(v[0] + 1j * v[1]) ** 2, [0.0, 0.0], "abs has no derivative at 0. The tape used slope 0. "
-     "It holds only for the first derivative; higher ones are nan. For its square, write np.real(z * np.conj(z))."),
-    (lambda v: np.std(v) ** 2, [2.0, 2.0], "std has no derivative where all values are equal. The tape used "
-     "slope 0. It holds only for the first derivative; higher ones are nan. For its square, write np.var."),
-    (lambda x: np.abs(x) ** 2, 0.0, "abs has no derivative at 0. The tape used slope 0; any slope from -1 to "
-     "1 is valid. Higher derivatives leave the kink out."),
-    (lambda x: tm.relu(x) ** 2, 0.0, "relu has no derivative at 0. The tape used slope 0; any slope from 0 to "
-     "1 is valid. Higher derivatives leave the kink out."),
-    (lambda v: np.max(v) ** 2, [1.0, 1.0], "max has no derivative where values are tied (2 of 2 elements). "
-     "Tied values share the gradient equally; other splits are valid too. Higher derivatives leave the kink out."),
-    (lambda v: v[0] ** v[1], [-2.0, 2.0], "power has no derivative in its exponent where the base is negative or both "
-     "are 0. The tape used slope 0. It holds only for the first derivative; higher ones are nan."),
+    (lambda v: np.hypot(v[0], v[1]) ** 2, [0.0, 0.0], ("hypot has no derivative at 0. The tape used slope 0. "
+     "It holds only for the first derivative; higher ones are nan. For its square, write x * x + y * y.")),
+    (lambda v: np.abs(v[0] + 1j * v[1]) ** 2, [0.0, 0.0], ("abs has no derivative at 0. The tape used slope 0. "
+     "It holds only for the first derivative; higher ones are nan. For its square, write np.real(z * np.conj(z)).")),
+    (lambda v: np.std(v) ** 2, [2.0, 2.0], ("std has no derivative where all values are equal. The tape used "
+     "slope 0. It holds only for the first derivative; higher ones are nan. For its square, write np.var.")),
+    (lambda x: np.abs(x) ** 2, 0.0, ("abs has no derivative at 0. The tape used slope 0; any slope from -1 to "
+     "1 is valid. Higher derivatives leave the kink out.")),
+    (lambda x: tm.relu(x) ** 2, 0.0, ("relu has no derivative at 0. The tape used slope 0; any slope from 0 to "
+     "1 is valid. Higher derivatives leave the kink out.")),
+    (lambda v: np.max(v) ** 2, [1.0, 1.0], ("max has no derivative where values are tied (2 of 2 elements). "
+     "Tied values share the gradient equally; other splits are valid too. Higher derivatives leave the kink out.")),
+    (lambda v: v[0] ** v[1], [-2.0, 2.0], ("power has no derivative in its exponent where the base is negative or both "
+     "are 0. The tape used slope 0. It holds only for the first derivative; higher ones are nan.")),
 ]  # fmt: skip
 
 

@@ -74,7 +74,7 @@ def first_order_only(gradient: Any, x: Any, points: Callable[[Any], Any] | None 
     values = unwrap(x)
     mask = values == 0 if points is None else points(values)
     # A lazy mask isn't known yet. In a trace, the condition becomes a check of the program.
-    if not is_lazy(mask) and not np.any(mask):
+    if not is_lazy(mask) and not mask.any():
         return gradient
     return apply(operation(no_change), (gradient, x, mask), {})
 

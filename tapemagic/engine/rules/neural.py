@@ -119,11 +119,9 @@ def _log_softmax(g, y, _x, axis=-1):
 
 def _logsumexp(g, y, x, axis=None, keepdims=False):
     """The softmax of `x`. Equal infinities share the gradient, which is a convention: they may differ by any number."""
-    axes = negative_axes(axis, x.ndim)
-    dx = expand(g, axes, keepdims) * softmax(x, axis)
-    if x.size == y.size:
-        return dx
-    return first_order_only(dx, expand(y, axes, keepdims), np.isinf)
+    if x.size != y.size:
+        g = first_order_only(g, y, np.isinf)
+    return expand(g, negative_axes(axis, x.ndim), keepdims) * softmax(x, axis)
 
 
 vjp(softmax, _softmax)
