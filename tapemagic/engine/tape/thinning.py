@@ -7,6 +7,7 @@ alive.
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -382,4 +383,6 @@ def _is_finite(value: Any) -> bool:
     if value.dtype.kind not in "fc" or is_lazy(value):
         return True
     # A sum of finite numbers is finite, or overflows: only then every element is looked at.
-    return bool(np.isfinite(np.add.reduce(value, None)) or np.isfinite(value).all())
+    total = np.add.reduce(value, None)
+    is_finite = math.isfinite(total) if value.dtype.kind == "f" else cmath.isfinite(total)
+    return is_finite or bool(np.isfinite(value).all())

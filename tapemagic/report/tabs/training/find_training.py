@@ -75,11 +75,8 @@ class _Course:
     is_assigned: bool = False
     values: dict[int, float] = field(default_factory=dict)
     gradients: dict[int, float | None] = field(default_factory=dict)
-    versions: set[int] = field(default_factory=set)
-
-    @property
-    def has_changed(self) -> bool:
-        return len(self.versions) > 1
+    first_version: int | None = None
+    has_changed: bool = False
 
     @property
     def heading(self) -> str:
@@ -251,7 +248,10 @@ def _courses(subject: Subject, steps: Sequence[GradientStep]) -> list[_Course]:
                     number in assigned,
                 )
             course = courses[number]
-            course.versions.add(step.versions[position])
+            version = step.versions[position]
+            if course.first_version is None:
+                course.first_version = version
+            course.has_changed = course.has_changed or version != course.first_version
             course.values[k] = step.values[position]
             if step.gradients:
                 course.gradients[k] = step.gradients[position]
