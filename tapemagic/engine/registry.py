@@ -25,6 +25,9 @@ F = TypeVar("F", bound=Function)
 
 # Keyword arguments of ufuncs that don't change derivatives: results are cast by the sweep, and
 # tensors are never subclasses.
+NO_SLOPE = "no slope"
+"""The name of the operation that marks a gradient without derivatives, at a kink. No user function can have it."""
+
 HARMLESS = frozenset({"dtype", "casting", "subok", "like"})
 
 

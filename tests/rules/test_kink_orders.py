@@ -11,8 +11,7 @@ from scipy import special as sp
 
 import tapemagic as tm
 from tapemagic import tf
-from tapemagic.engine.registry import NUMBERED
-from tapemagic.engine.rules.elementwise import NO_SLOPE
+from tapemagic.engine.registry import NO_SLOPE, NUMBERED
 from tapemagic.explain.snapshot import snapshot_of
 from tapemagic.report.verdict.kinks import EXTREMES, KINKS
 

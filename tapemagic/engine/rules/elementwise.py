@@ -10,7 +10,14 @@ import numpy as np
 
 from tapemagic.engine import laziness
 from tapemagic.engine.laziness import is_lazy
-from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, vjp
+from tapemagic.engine.registry import (
+    NO_SLOPE,
+    composite,
+    not_differentiable,
+    operation,
+    pointwise,
+    vjp,
+)
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.tensor import Tensor, Traced, as_operand, unwrap
 from tapemagic.errors import ImmutableError, OptionError
@@ -18,9 +25,6 @@ from tapemagic.errors import ImmutableError, OptionError
 DEGREE = math.pi / 180
 LN2 = math.log(2)
 LN10 = math.log(10)
-NO_SLOPE = "no slope"
-"""The name of the operation whose gradient is nan, since it is the derivative of a convention."""
-
 NUMBERS = frozenset({bool, int, float})
 """The types of real Python numbers; a NumPy number may be the value of a tensor."""
 
@@ -51,7 +55,6 @@ def _no_derivative(g: Any, _y: Any, _gradient: Any, x: Any, points: Any) -> Any:
     return first_order_only(np.where(points, np.nan, zeros(g)), x, lambda _x: points)
 
 
-# The name can't be that of a user function: a report recognizes the operation by it.
 vjp(no_change, lambda g, _y, _gradient, _x, _points: g, _no_derivative, None, name=NO_SLOPE)
 pointwise(no_change)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapemagic.engine.events import Event, Place
 from tapemagic.engine.recording import Record
-from tapemagic.engine.rules.elementwise import NO_SLOPE
+from tapemagic.engine.registry import NO_SLOPE
 from tapemagic.engine.tape.observer import Site
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.explain.advice import listed
