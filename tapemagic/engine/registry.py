@@ -23,11 +23,11 @@ Function = Callable[..., Any]
 Rule = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 
-# Keyword arguments of ufuncs that don't change derivatives: results are cast by the sweep, and
-# tensors are never subclasses.
 NO_SLOPE = "no slope"
 """The name of the operation that marks a gradient without derivatives, at a kink. No user function can have it."""
 
+# Keyword arguments of ufuncs that don't change derivatives: results are cast by the sweep, and
+# tensors are never subclasses.
 HARMLESS = frozenset({"dtype", "casting", "subok", "like"})
 
 

@@ -113,6 +113,50 @@ CASES = [
 ]  # fmt: skip
 
 
+BRANCHES = [
+    Case("sort", lambda v: np.sort(v)[0], [2.0, 2.0], [2.0, 2.5]),
+    Case("median", np.median, [2.0, 2.0, 1.0], [2.0, 2.5, 1.0]),
+    Case("nanmedian", np.nanmedian, [2.0, 2.0, 1.0], [2.0, 2.5, 1.0]),
+    Case("ptp", np.ptp, [2.0, 2.0], [2.0, 2.5]),
+    Case("quantile", lambda v: np.quantile(v, 0.5), [2.0, 2.0, 1.0], [2.0, 2.5, 1.0]),
+    Case("remainder", lambda x: np.remainder(x, 2.0), 4.0, 4.1),
+    Case("fmod", lambda x: np.fmod(x, 2.0), 4.0, 4.1),
+    Case("where", lambda x: np.where(x > 0, x**3, x**2), 0.0, -1e-12),
+    Case("nan_to_num", np.nan_to_num, INF, 0.1),
+    Case("interp", lambda x: np.interp(x, [0.0, 1.0, 2.0], [0.0, 3.0, 4.0]), 1.0, 1.1),
+    Case("unwrap", lambda v: np.unwrap(v)[1], [0.0, np.pi], [0.0, 3.0]),
+    Case("top_k", lambda v: tm.top_k(v, 1)[0][0], [2.0, 2.0], [2.0, 1.0]),
+    Case("max_pool1d", lambda v: tm.max_pool1d(v[None, :, None], 2)[0, 0, 0], [2.0, 2.0], [2.0, 1.0]),
+    Case("huber", lambda x: sp.huber(1.0, x), 1.0, 0.9),
+]  # fmt: skip
+"""Rules with branches whose slopes reports don't explain."""
+
+EXACT = [
+    ("sinc", np.sinc, 0.0, [0.0, -(np.pi**2) / 3, 0.0]),
+    ("power", lambda x: x**2, 0.0, [0.0, 2.0, 0.0]),
+    ("power", lambda x: x**3.0, 0.0, [0.0, 0.0, 6.0]),
+    ("power", lambda x: x**0.0, 0.0, [0.0, 0.0, 0.0]),
+    ("absolute", lambda x: np.abs(x) ** 3, 0.0, [0.0, 0.0, 0.0]),
+    ("var", lambda x: np.var(np.stack([x, 1 + 0 * x])), 1.0, [0.0, 0.5, 0.0]),
+    ("prod", lambda x: np.prod(np.stack([x, x, 3 + x])), 0.0, [0.0, 6.0, 6.0]),
+    ("cumprod", lambda x: np.cumprod(np.stack([x, x, 3 + x]))[-1], 0.0, [0.0, 6.0, 6.0]),
+    ("det", lambda x: np.linalg.det(np.eye(3) * x), 0.0, [0.0, 0.0, 6.0]),
+    ("logaddexp", lambda x: np.logaddexp(x, -INF), 1.0, [1.0, 0.0, 0.0]),
+    ("logsumexp", lambda x: tm.logsumexp(np.stack([x, -INF + 0 * x])), 1.0, [1.0, 0.0, 0.0]),
+    ("pseudo_huber", lambda x: sp.pseudo_huber(1.0, x), 0.0, [0.0, 1.0, 0.0]),
+    ("exprel", sp.exprel, 0.0, [1 / 2, 1 / 3, 1 / 4]),
+    ("sici", lambda x: sp.sici(x)[0], 0.0, [1.0, 0.0, -1 / 3]),
+]  # fmt: skip
+"""Functions with derivatives at points where a formula divides 0 by 0, and their derivatives of orders 1 to 3."""
+
+
+@pytest.mark.parametrize(("name", "f", "x", "expected"), EXACT)
+def test_where_there_is_a_derivative_it_is_right(name: str, f: Function, x: float, expected: list[float]) -> None:
+    """No rule gives up a derivative that exists."""
+    actual = [float(d) for d in derivatives(f, np.float64(x))]
+    assert actual == pytest.approx(expected, rel=1e-9, abs=1e-9), name
+
+
 def name_of(case: Any) -> str | None:
     """The name of a case in the names of tests."""
     return case.name if isinstance(case, Case) else None
@@ -135,7 +179,7 @@ def test_the_table_says_the_kind(case: Case) -> None:
         assert "first order" in (kink.kind, kink.complex_kind)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.branch is not None], ids=name_of)
+@pytest.mark.parametrize("case", [case for case in [*CASES, *BRANCHES] if case.branch is not None], ids=name_of)
 def test_every_order_is_that_of_one_branch(case: Case) -> None:
     """Higher derivatives are those of one branch, and finite for functions of the result, too."""
     at = derivatives(case.f, np.asarray(case.x))

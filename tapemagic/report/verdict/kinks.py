@@ -28,7 +28,7 @@ LEFT_OUT = "Higher derivatives leave the kink out."
 UNKNOWN = "It holds only for the first derivative; higher ones are nan."
 
 Kind = Literal["branch", "first order"]
-"""How far the slope of a kink goes.
+"""The orders of derivatives for which the slope at a kink is right.
 
 - "branch": It is the derivative of one branch, or the mean of several. Every order is of that branch, too.
 - "first order": No branch has it, such as 0 for a norm at 0. Higher orders are nan, or the true value.
@@ -43,7 +43,7 @@ class Kink:
     - `at`: Description of the points, such as ``"at 0"``.
     - `is_there`: Returns a mask of the elements of the result, or of the first input, that are at such a point.
     - `chosen_slope`: A sentence on the slope. A callable receives the record and the positions of its tracked inputs.
-    - `kind`: How far the slope goes.
+    - `kind`: The orders for which the slope is right.
     - `complex_kind`: The same for complex inputs.
     - `instead`: What to write if higher derivatives are needed, if something else has them.
     - `argument`: The position of the only input with this kink, or None for all.
@@ -59,7 +59,7 @@ class Kink:
     argument: int | None = None
 
     def kind_of(self, record: Record) -> Kind:
-        """Return how far the slope goes for the inputs of a record."""
+        """Return the orders for which the slope is right, for the inputs of a record."""
         is_complex = getattr(record.values[0], "dtype", np.dtype(float)).kind == "c"
         return self.complex_kind if is_complex else self.kind
 
