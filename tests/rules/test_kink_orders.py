@@ -306,9 +306,18 @@ def test_elements_of_0_in_a_vector_that_is_not_0(order: float) -> None:
     assert np.isnan(third[0, 0, 0]) if order in (1.5, 2.5) else third[0, 0, 0] == 0
 
 
-def test_the_deviation_of_one_value_is_0_in_every_order() -> None:
+@pytest.mark.parametrize(
+    ("deviation", "x"),
+    [
+        (np.std, [2.0]),
+        (lambda v: np.std(v, where=np.array([True, False])), [2.0, 3.0]),
+        (np.nanstd, [2.0, np.nan]),
+        (lambda v: np.sum(np.std(v[:, None], axis=1)), [2.0, 3.0]),
+    ],
+)
+def test_the_deviation_of_one_value_is_0_in_every_order(deviation: Function, x: list[float]) -> None:
     """A single value is its own mean, so no kink is there."""
-    for actual in derivatives(lambda v: np.std(v) ** 2 + np.std(v), np.array([2.0])):
+    for actual in derivatives(lambda v: deviation(v) ** 2 + deviation(v), np.array(x)):
         assert not actual.any()
 
 

@@ -236,11 +236,12 @@ def _std(g, y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correctio
     y = expand(y, axes, keepdims)
     off = deviations(x, mean, axes, where)
     # A single value is its own mean, so its 0 is the derivative in every order.
-    single = mean is None and where is True and count(x, axes) == 1
+    single = mean is None and count(x, axes, where) == 1
     # Multiples have the same gradient, so it is computed for deviations of at most 1.
-    if not single and out_of_range(y):
+    if single is not True and out_of_range(y):
         off = off / unit_of(off, axes)
-        y = np.linalg.vector_norm(off, axis=axes, keepdims=True) / np.sqrt(n)
+        spread = off if single is False else np.where(single, 1, off)
+        y = np.linalg.vector_norm(spread, axis=axes, keepdims=True) / np.sqrt(n)
     flat = (
         y == 0
     )  # equal values have the subgradient 0, also if rounding makes y slightly positive (see below)
@@ -250,7 +251,9 @@ def _std(g, y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correctio
         flat = flat | (top == bottom)
     share = np.where(flat, 0, off) / (n * np.where(flat, 1, y))
     dx = expand(g, axes, keepdims) * share
-    return dx if single else first_order_only(dx, y, lambda _y: flat)
+    if single is True:
+        return dx
+    return first_order_only(dx, y, lambda _y: flat if single is False else flat & ~single)
 
 
 def _define_spread(function: Function, rule: Rule, gaps: bool) -> None:
