@@ -28,7 +28,12 @@ def derivatives(f: Callable[[Any], Any], x: Any, order: int) -> Any:
     """The gradient of a loss of f, and that of its squared gradient, and so on."""
     with tm.GradientTape() as tape:
         tape.watch(x)
-        y = np.sum(np.abs(f(x)) ** 2) if order == 1 else np.sum(derivatives(f, x, order - 1) ** 2)
+        if order == 1:
+            z = f(x)
+            # Unlike abs(z)**2, this has a second derivative where z is 0, as below the diagonal of qr.
+            y = np.sum(np.real(z * np.conj(z)))
+        else:
+            y = np.sum(derivatives(f, x, order - 1) ** 2)
     return tape.gradient(y, x)
 
 
