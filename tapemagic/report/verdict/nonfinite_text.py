@@ -128,7 +128,7 @@ def _name_of_operand(operands: str) -> str:
 def _of_gradient(subject: Subject, fact: NonFinite) -> str:
     """Write the sentence on a gradient."""
     if fact.operation == NO_SLOPE:
-        reason = "the first derivative is a slope that the tape chose at a kink, which has no derivative itself"
+        reason = "the first derivative uses a slope that the tape chose at a kink, and this slope has no derivative"
         return f"{_gradients(subject, fact)}: {reason}."
     place = f"the derivative of {fact.operation}"
     operands = operands_of(subject, fact).replace(" is ", " = ")
