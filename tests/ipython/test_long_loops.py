@@ -139,6 +139,71 @@ def test_values_that_no_rule_reads_go(run: Run, magics: Any) -> None:
     assert not any(np.isnan(x.values.values).any() for x in curves)
 
 
+@pytest.mark.usefixtures("often")
+def test_interrupt_while_gaps_are_closed(
+    run: Run, variables: dict[str, Any], magics: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C in the middle of a collection leaves a recording on which the cell can go on."""
+    interrupts = iter([KeyboardInterrupt])
+
+    def slice_of(*ends: Any) -> slice:
+        for interrupt in interrupts:
+            raise interrupt
+        return slice(*ends)
+
+    monkeypatch.setattr(thinning, "slice", slice_of, raising=False)
+    run(SETUP)
+    attempt = f"try:\n    {LOOP.replace(NEW_LINE, NEW_LINE + '    ')}\nexcept KeyboardInterrupt:\n    last = k"
+    run(f"%%tape -p\n{attempt}\n{LOOP}    kept.append(loss)")
+
+    assert variables["last"] < 89
+    assert magics.last.observer.omitted > 100
+    assert len(arrays(run("[tape.gradient(loss, [V, w]) for loss in kept]"))) == 180
+    run("%tape_graph")
+
+
+@pytest.mark.usefixtures("often")
+def test_ends_of_sweeps_move(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A collection right after a sweep moves the place at which it ended."""
+    ends: list[int] = []
+
+    def collect(self: Any, everything: bool = False) -> None:
+        original(self, everything)
+        ends.extend(end - len(self._observer._records) for end in self._sweep_ends)
+
+    original = thinning.Thinning.collect
+    monkeypatch.setattr(thinning.Thinning, "collect", collect)
+    run(SETUP)
+    run(f"%%tape\n{LOOP};")
+
+    assert {0} == set(ends)
+
+
+LOSS = "np.sum(A @ V * w)"
+
+
+@pytest.mark.usefixtures("often")
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        # Training: the value of V, and a loss of many elements; Lines: a value of an iteration that isn't kept.
+        (f"loss = {LOSS}\n    kept.append(loss)", "60 steps"),
+        ("loss = V * 2.0 * w\n    kept.append(loss)", "steps"),
+        (f"if k == 30:\n        kept.append(V * 2.0)\n    loss = {LOSS}", "if k == 30"),
+    ],
+)
+def test_reports_without_values_that_no_rule_reads(
+    cell: str, words: str, run: Run, magics: Any
+) -> None:
+    """Training and Lines do without the arrays of iterations that aren't kept."""
+    run(SETUP)
+    report = run(f"%%tape\nfor k in range(60):\n    {cell}\n    V.assign(0.99 * V)")
+    records = magics.last.observer.records
+
+    assert any(isinstance(x, Absent) for r in records for x in (*r.values, *r.outputs))
+    assert words in str(report)
+
+
 def sections(report: Any) -> list[str]:
     """The parts of a report's text."""
     return str(report).split("\n\n")

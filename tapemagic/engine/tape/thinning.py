@@ -321,11 +321,22 @@ class Thinning:
 
     def close_gaps(self) -> None:
         """Remove what was let go from the lists of the observer."""
-        first = self._first_gap
-        if first < 0:
+        if self._first_gap < 0:
             return
-        observer = self._observer
-        records = observer._records
+        try:
+            self._close_gaps()
+        except KeyboardInterrupt:
+            # Everything else would fail on lists with gaps; each step can be repeated.
+            self._close_gaps()
+            raise
+
+    def _close_gaps(self) -> None:
+        observer, first = self._observer, self._first_gap
+        records, tracked = observer._records, observer._tracked
+        observer._seeds[:] = [seed for seed in observer._seeds if seed[1] in tracked]
+        observer._sweeps[:] = [
+            sweep for sweep in observer._sweeps if any(i in tracked for i in sweep[1])
+        ]
         kept = [p for p in range(first, len(records)) if records[p] is not None]
         if len(kept) < len(records) - first:
             lists = records, observer._sites, observer._orders, self.turns, self._states
@@ -333,11 +344,9 @@ class Thinning:
             flags = bytes([self._states[p] for p in kept])
             # All at once, in C: an interrupt comes before or afterwards.
             deque(map(setitem, lists, repeat(slice(first, None)), [*new, flags]), 0)
-            tracked = observer._tracked
-            observer._seeds[:] = [seed for seed in observer._seeds if seed[1] in tracked]
-            observer._sweeps[:] = [
-                sweep for sweep in observer._sweeps if any(i in tracked for i in sweep[1])
-            ]
+        # Of the sweeps whose end is noted, only one that has just ended has no record after it yet.
+        if self._sweep_ends:
+            self._sweep_ends = {len(records)}
         self._first_gap = -1
 
 
