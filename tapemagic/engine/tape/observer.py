@@ -176,7 +176,7 @@ class Observer(Tape):
         self._orders.clear()
         self._seeds.clear()
         self._sweeps.clear()
-        self._spans = Spans()
+        # The spans stay: ids are never used again, and a custom gradient may reset the tape within a sweep.
         self._steps.clear()
         super()._clear()
         if self._thinning is not None:
@@ -521,8 +521,10 @@ class ObservedTape(Tape):
         self._times.append(tick())
 
     def _release(self) -> None:
+        # Copies, because the observer may go on.
+        self.part()
+        self._last_leaves = self._leaves
         super()._release()
-        self._is_view = False
 
     def _clear(self) -> None:
         super()._clear()
