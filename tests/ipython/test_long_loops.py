@@ -7,7 +7,9 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Callable
+from contextvars import copy_context
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -163,6 +165,34 @@ def test_interrupt_while_gaps_are_closed(
 
 
 @pytest.mark.usefixtures("often")
+@pytest.mark.parametrize("size", [1, 20_000])
+def test_thread_that_records_during_a_collection(
+    size: int, run: Run, variables: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What another thread of the cell records meanwhile stays, and begins no second collection."""
+    results: list[Any] = []
+    threads: list[Thread] = []
+
+    def record() -> None:
+        results.append(variables["w"] * np.ones(size))
+
+    def slice_of(*ends: Any) -> slice:
+        if not threads:
+            thread = Thread(target=copy_context().run, args=(record,))
+            threads.append(thread)
+            thread.start()
+            thread.join()
+        return slice(*ends)
+
+    monkeypatch.setattr(thinning, "slice", slice_of, raising=False)
+    run(SETUP)
+    run(f"%%tape -p\n{LOOP};")
+    variables["results"] = results
+
+    assert float(size) == float(run("tape.gradient(results[0], w)"))
+
+
+@pytest.mark.usefixtures("often")
 def test_ends_of_sweeps_move(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A collection right after a sweep moves the place at which it ended."""
     ends: list[int] = []
@@ -177,6 +207,24 @@ def test_ends_of_sweeps_move(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     run(f"%%tape\n{LOOP};")
 
     assert {0} == set(ends)
+
+
+@pytest.mark.usefixtures("often")
+@pytest.mark.parametrize("changes", ["", "\n    if k == 20:\n        V.assign(V * 2.0)"])
+def test_versions_of_a_variable_without_its_values(
+    changes: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A variable has as many values as it was assigned, though records of some have only their shapes."""
+    cell = f"%%tape\nfor k in range(40):\n    kept.append(V * 2.0 * w){changes}\nloss = np.sum(kept[17] * kept[18])"
+    run(SETUP)
+    thinned = run(cell)
+    monkeypatch.setattr(observer, "COLLECT_AFTER_BYTES", 1 << 40)
+    monkeypatch.setattr(thinning, "COLLECT_AFTER_RECORDS", 1 << 40)
+    run(SETUP)
+    whole = run(cell)
+
+    assert sections(thinned)[1] == sections(whole)[1]
+    assert any("V" in x for x in sections(whole)[1].splitlines())
 
 
 LOSS = "np.sum(A @ V * w)"

@@ -8,6 +8,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from threading import Lock
 from types import CodeType
 from typing import Any, NamedTuple, Self
 
@@ -165,6 +166,7 @@ class Observer(Tape):
         self._gradient_calls: dict[Any, GradientCall] = {}
         self._thinning: Thinning | None = None
         self._is_due = False
+        self._collecting = Lock()
         self._omitted: Thinned = (0, (), {})
         self.cut_records = 0
         super().__init__(True, watch_accessed_variables)
@@ -322,9 +324,14 @@ class Observer(Tape):
     def _collect(self) -> None:
         # A sweep refers to the ids of gradients that are still to come.
         self._is_due = len(self._orders_now) > 1
-        if not self._is_due and self._thinning is not None:
+        # Another thread of the cell may be collecting.
+        if self._is_due or self._thinning is None or not self._collecting.acquire(blocking=False):
+            return
+        try:
             self._unsorted = 0
             self._thinning.collect()
+        finally:
+            self._collecting.release()
 
     def fork(self) -> Tape:
         """Return a separate tape with the records so far."""
