@@ -246,6 +246,12 @@ class Observer(Tape):
         """Return the order of the derivative that a tensor belongs to, or 0 if your code computed the tensor."""
         return self._spans.order_at(value._id)
 
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        # An interrupt may have come while a sweep began or ended.
+        self._complete()
+        del self._orders_now[1:], self._sweep_sites[:]
+
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Record nothing inside this block, without recording a pause."""
