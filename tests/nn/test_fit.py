@@ -14,8 +14,7 @@ import pandas as pd
 import pytest
 
 import tapemagic as tm
-import tapemagic.tf as tf
-from tapemagic import nn
+from tapemagic import nn, tf
 from tapemagic.errors import ModelError, NonFiniteError, NotNumbersError, OptionError, ShapeError
 
 RNG = np.random.default_rng(0)

@@ -248,7 +248,9 @@ class Variable(Traced):
         try:
             return self._set(change, delta, "changed", read_value, function)
         except ValueError as error:
-            if isinstance(error, TapeError):  # its message is ours already, as for a sum with more axes
+            if isinstance(
+                error, TapeError
+            ):  # its message is ours already, as for a sum with more axes
                 raise
             raise ShapeError(
                 f"cannot {function.__name__} a value of shape {change.shape} to {self.name!r}, "

@@ -145,7 +145,9 @@ class ResourceVariable(Eager, Variable):
 
     value = read_value
 
-    def _set(self, value: Any, assigned: Any, how: Any, read_value: bool, update: Any = None) -> Any:
+    def _set(
+        self, value: Any, assigned: Any, how: Any, read_value: bool, update: Any = None
+    ) -> Any:
         """Replace the value."""
         read = super()._set(value, assigned, how, read_value, update)
         # TensorFlow's assign returns something that can assign again, as in w.assign(1.0).assign_add(2.0).
