@@ -190,7 +190,11 @@ def deviations(x: Any, mean: Any, axes: tuple[int, ...], where: Any) -> Any:
         off = x - total(x, axes, where) / n
         # The rounding error of the mean is in all deviations. For values that differ only in their last digits, it is
         # as large as the deviations themselves: centering them again removes it, so that their sum is 0.
-        off = off - total(off, axes, where) / n
+        error = total(off, axes, where) / n
+        if off.__class__ is np.ndarray and off.dtype == error.dtype:
+            off -= error  # a new array of the size of x would take longer than the subtraction
+        else:
+            off = off - error
     else:
         off = x - mean
     if x.dtype.kind == "c":
@@ -208,7 +212,8 @@ def _var(g, _y, x, mean, axis=None, keepdims=False, where=True, ddof=0, correcti
     """Twice the deviation from the mean, divided by the degrees of freedom."""
     axes = negative_axes(axis, x.ndim)
     n = freedom(x, axes, where, ddof if correction is None else correction)
-    return expand(g, axes, keepdims) * 2 * deviations(x, mean, axes, where) / n
+    # The small factors are multiplied first: one product of the size of x, instead of three.
+    return expand(g, axes, keepdims) * (2 / n) * deviations(x, mean, axes, where)
 
 
 def out_of_range(y: Any) -> bool:
