@@ -323,7 +323,7 @@ def _comparison(name: str, compute: Binary) -> Binary:
 
 def require_signed(called: str, dtype: Any) -> None:
     """Refuse unsigned integers and booleans, for which NumPy would wrap around: -1 would be 255."""
-    if dtype.kind in "bu":
+    if dtype.kind in "ub":
         raise InvalidArgumentError(
             f"{called} does not take unsigned integers or booleans, here {dtype}: write tf.cast(x, tf.int32)"
         )
