@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.coercion import bool_option
@@ -83,6 +83,8 @@ class GradientTape(Tape):
         sources: Any = None,
         *,
         order: int = 1,
+        jacobian: bool = False,
+        hessian: bool = False,
         check: bool = False,
         code: bool = False,
     ) -> TapeReport:
@@ -98,8 +100,10 @@ class GradientTape(Tape):
             `report`.
         order : int, optional
             The highest order of derivatives, from 1 to 9, in the sense of nested tapes.
+        jacobian, hessian : bool, optional
+            Also compute the full matrices of first derivatives, or of second derivatives.
         check : bool, optional
-            Compare the gradients with finite differences.
+            Compare the derivatives with finite differences.
         code : bool, optional
             Write the derivatives as a NumPy program, in the tab Code.
 
@@ -143,14 +147,23 @@ class GradientTape(Tape):
         from tapemagic.explain.caller import recorded_names
         from tapemagic.report.bundle import TapeReport
         from tapemagic.report.plain_tape import analyze_plain
+        from tapemagic.report.request import Kind, ReportRequest
 
         if not self._usable:
             raise self._unusable()
         if self._recording:
             self._require_here("report()")
         names = recorded_names(self, "report", target, sources)
-        checked, coded = bool_option(check, "check"), bool_option(code, "code")
-        findings, details = analyze_plain(self, names, sources is None, order, checked, coded)
+        wanted = {"jacobian": jacobian, "hessian": hessian}
+        request = ReportRequest(
+            sources=names.sources,
+            groups=names.groups,
+            order=order,
+            matrices=[kind for kind in get_args(Kind) if bool_option(wanted[kind], kind)],
+            check=bool_option(check, "check"),
+            code=bool_option(code, "code"),
+        )
+        findings, details = analyze_plain(self, names, sources is None, request)
         return TapeReport(findings, details=details)
 
     def source(self, target: Any, sources: Any, order: int = 1) -> str:

@@ -25,7 +25,7 @@ export function whatIf(stage: Stage): HTMLElement {
   const words = h(
     "span",
     { role: "status" },
-    live ? "" : stage.model.instead ? "run the cell again to move them" : "needs the notebook",
+    live ? "" : stage.model.instead ? "(run the cell again to move them)" : "(needs the notebook)",
   );
   const entries = new Map<string, number[]>();
   /** What the reader put in the place of what the program says. */

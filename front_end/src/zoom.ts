@@ -115,7 +115,7 @@ export function zoomOf(sheet: HTMLElement, port: HTMLElement): Zoom {
       control.style.left = `${(100 * (box.x + x)) / width}%`;
       control.style.top = `${(100 * (box.y + y)) / height}%`;
       // it grows with the picture, of whose width cqw is a hundredth
-      control.style.fontSize = `clamp(8px, ${LETTERS / width}cqw, 32px)`;
+      control.style.fontSize = `clamp(10px, ${LETTERS / width}cqw, 32px)`;
       element.classList.toggle("tm-titled", isTitle);
       sheet.append(control);
     },

@@ -202,5 +202,5 @@ test("a name that is not moved follows the program, and is not sent", () => {
 test("a saved page has sliders that do not move", () => {
   const { bar } = shown(contentWith([A], { live: false }));
   expect((bar as HTMLFieldSetElement).disabled).toBe(true);
-  expect(words(bar)).toBe("needs the notebook");
+  expect(words(bar)).toBe("(needs the notebook)");
 });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from textwrap import wrap
 from typing import NamedTuple
 
@@ -55,9 +56,9 @@ STYLES: dict[Role, dict[str, str]] = {
         "style": "filled,dashed",
     },
 }
-# A report in a window of 1,280 × 600 pixels, and in one of 700: what its head, its tabs and its margins leave, at 96
-# pixels in 72 points.
-NARROW, WIDE = (489, 322), (924, 322)
+# A report in a window of 1,280 × 600 pixels, and in JupyterLab in one of 700 (measured: 584 pixels): what its head, its
+# tabs and its margins leave, at 96 pixels in 72 points.
+NARROW, WIDE = (438, 322), (924, 322)
 """The width and height in points that screens have for a picture."""
 LEAST_SCALE = 0.75
 """The smallest scale at which all letters have 10 pixels: of the smallest ones, 10 points are 13.3 pixels."""
@@ -99,6 +100,8 @@ MAX_TEXT = 48
 """The most characters of a name, value or source line."""
 MAX_FORMULA, MAX_LINES = 40, 3
 """The most characters of a line of a formula, and the most lines."""
+CONTROLS = 24
+"""The points that a title with the number of an iteration needs for its controls in a live report."""
 MAX_TITLE = 80
 """The most characters of the title of a layer's frame."""
 
@@ -156,6 +159,9 @@ def dot(
             if slope := slopes.get(position, ""):
                 quiet["label"] = slope_label(slope)
             source.edge(place.node(value, step, position), f"s{step.index}", **quiet)
+        # It reads what the value was computed from, not the value itself.
+        for value in set(step.goals).difference(step.inputs):
+            source.edge(f"n{value}", f"s{step.index}", style="dashed")
         for value in step.outputs:
             source.edge(f"s{step.index}", f"n{value}")
         for value in step.assigned:
@@ -279,9 +285,10 @@ def _frame(source: graphviz.Digraph, frame: int | None, drawn: Drawn) -> None:
     for index, inner in enumerate(drawn.graph.frames):
         if inner.parent == frame:
             longest = MAX_TITLE if inner.kind == "layer" else MAX_TEXT
+            room = CONTROLS if inner.iteration else 0
             with source.subgraph(name=f"cluster_{index}") as cluster:
                 cluster.attr(
-                    label=fixed_label(printable(clipped(inner.label, longest)), TITLE_SIZE),
+                    label=fixed_label(printable(clipped(inner.label, longest)), TITLE_SIZE, room),
                     style="rounded,filled",
                     color=GROUND,
                     fillcolor=FRAME,
@@ -462,9 +469,19 @@ def estimate(graph: Graph, inserts: Inserts) -> Extents:
             for axis in (0, 1)
         ],
     )
+    # From top to bottom, a label is to the right of its edge, and makes the rows above and below it wider.
+    labelled_rows = [
+        sum(width + NODE_GAP for width, _ in row) + labels[at]
+        for table in (boxes, operations)
+        for at, row in table.items()
+        if labels.get(at)
+    ]
     return Extents(
         (lengths[0] + sum(texts) + RANK_GAP * len(texts) + frames + MARGIN, thicknesses[1]),
-        (thicknesses[0], lengths[1] + (LINE + RANK_GAP) * len(texts) + frames + MARGIN),
+        (
+            max([thicknesses[0], *labelled_rows]),
+            lengths[1] + (LINE + RANK_GAP) * len(texts) + frames + MARGIN,
+        ),
     )
 
 
@@ -475,7 +492,7 @@ def _ranks(graph: Graph) -> tuple[list[int], list[int]]:
     rank = [0] * len(graph.values)
     column = []
     for step in graph.steps:
-        column.append(max((rank[i] for i in step.inputs), default=0))
+        column.append(max((rank[i] for i in (*step.inputs, *step.goals)), default=0))
         for i in step.outputs:
             rank[i] = column[-1] + 1
     for step, at in zip(reversed(graph.steps), reversed(column), strict=True):
@@ -510,8 +527,23 @@ def operation_lines(step: Step) -> list[str]:
 
 
 def wrapped(formula: str) -> list[str]:
-    """Return a formula in at most `MAX_LINES` lines."""
-    return wrap(formula, MAX_FORMULA, max_lines=MAX_LINES, placeholder=" …", break_on_hyphens=False)
+    """Return a formula in at most `MAX_LINES` lines of similar lengths.
+
+    Examples
+    --------
+    >>> wrapped("loss = mean((prediction - labels) ** 2) / 2")
+    ['loss = mean((prediction', '- labels) ** 2) / 2']
+    """
+    few = partial(wrap, max_lines=MAX_LINES, placeholder=" …", break_on_hyphens=False)
+    lines = few(formula, MAX_FORMULA)
+    # The narrowest lines that are as many, because a last line of "2" looks like a mistake.
+    longest = max(map(len, formula.split()), default=0)
+    for width in range(MAX_FORMULA - 1, longest - 1, -1):
+        narrower = few(formula, width)
+        if len(narrower) > len(lines) or narrower[-1].endswith("…"):
+            break
+        lines = narrower
+    return lines
 
 
 def value_label(value: Value, down: bool, gradient: bool, insert: Insert | None = None) -> str:

@@ -117,11 +117,11 @@ def even(length: float) -> int:
     return 2 * math.ceil(length / 2)
 
 
-def fixed_label(text: str, size: int) -> str:
-    """Return a label of an edge or frame as DOT: an HTML-like cell of fixed size."""
+def fixed_label(text: str, size: int, room: int = 0) -> str:
+    """Return a label of an edge or frame as DOT: an HTML-like cell of fixed size, with `room` more points."""
     # Edges and clusters have no attribute for the size of their label, so it is a cell. Graphviz draws the outline
     # of a cell with a background, even a transparent one: `picture` centers the text in it.
-    width, height = even(text_width(text, size) + SIDE_PADDING), even(1.2 * size)
+    width, height = even(text_width(text, size) + SIDE_PADDING + room), even(1.2 * size)
     cell = f'<td fixedsize="true" width="{width}" height="{height}">{_html(text)}</td>'
     borders = 'border="0" cellborder="0" cellspacing="0" cellpadding="0"'
     return f'<<table {borders} bgcolor="transparent"><tr>{cell}</tr></table>>'

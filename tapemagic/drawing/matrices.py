@@ -77,7 +77,8 @@ def _size(matrix: Matrix) -> str:
 
 
 def _notes(matrix: Matrix) -> str:
-    return "; ".join(matrix.notes) or ("" if matrix.cells else "empty")
+    notes = [*matrix.notes, *([matrix.check.text] if matrix.check else [])]
+    return "; ".join(notes) or ("" if matrix.cells else "empty")
 
 
 def _is_number(matrix: Matrix) -> bool:

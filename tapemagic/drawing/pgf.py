@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tapemagic.drawing.heatmap import LEVELS, MARKS, color
-from tapemagic.drawing.picture import UNIT, Inset, Picture, Raster, Steps, Style, Words, fragment
+from tapemagic.drawing.picture import UNIT, Inset, Picture, Raster, Style, Words, fragment
 from tapemagic.drawing.tex import tex
+from tapemagic.drawing.title_gaps import Steps
 
 WIDTH, HEIGHT = 460, 600
 """The largest width and height of a picture in points: the size of a page."""

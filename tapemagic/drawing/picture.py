@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
 from typing import Literal, TypeAlias
@@ -15,6 +15,7 @@ from xml.etree import ElementTree as ET
 
 from tapemagic.drawing.labels import BASELINE, FIELD_PADDING, LINE, field_height
 from tapemagic.drawing.pixels import Colors, cells_of
+from tapemagic.drawing.title_gaps import Box, Steps, with_gaps
 
 UNIT = 2
 """Units in a point."""
@@ -44,7 +45,6 @@ KINDS = {"cluster", "node", "edge"}
 GROUPS = {"g", "a", "svg"}
 
 Style = tuple[tuple[str, str], ...]
-Steps = tuple[tuple[str, tuple[int, ...]], ...]
 Kind = Literal["", "cluster", "node", "edge"]
 
 
@@ -213,7 +213,8 @@ def read(document: str, inserts: Mapping[int, Insert] | None = None) -> Picture:
     reader = _Reader(inserts or {})
     style = {key: root.attrib[key] for key in root.attrib.keys() & STYLED}
     reader.read(root, "", "", style, place)
-    return Picture(width, height, tuple(sorted(reader.items, key=_number_of_frame)))
+    items = reader.without_crossed_titles()
+    return Picture(width, height, tuple(sorted(items, key=_number_of_frame)))
 
 
 def _number_of_frame(item: Item) -> float:
@@ -270,8 +271,25 @@ class _Reader:
     def __init__(self, inserts: Mapping[int, Insert]) -> None:
         self.items: list[Item] = []
         self._inserts = inserts
+        self._titles: list[Box] = []
         self._styles: dict[tuple[tuple[str, str], ...], Style] = {}
         self._centered: dict[Style, tuple[Style, float]] = {}
+
+    def without_crossed_titles(self) -> list[Item]:
+        """Return the items, with gaps in the edges that run through the titles of frames."""
+        if not self._titles:
+            return self.items
+        return [
+            replace(item, parts=tuple(map(self._with_gaps, item.parts)))
+            if item.kind == "edge"
+            else item
+            for item in self.items
+        ]
+
+    def _with_gaps(self, part: Part) -> Part:
+        if not isinstance(part, Outline):
+            return part
+        return replace(part, steps=with_gaps(part.steps, self._titles) or part.steps)
 
     def read(
         self, element: ET.Element, kind: Kind, name: str, inherited: dict[str, str], place: _Place
@@ -303,8 +321,10 @@ class _Reader:
                 parts.append(part)
             elif tag == "polygon" and kind:
                 # Only the cell around the label of an edge or frame has no colors (see `fixed_label`).
-                left, top, right, bottom = _bounds(_steps(tag, child.attrib, place))
+                box = left, top, right, bottom = _bounds(_steps(tag, child.attrib, place))
                 middle = (left + right) // 2, (top + bottom) // 2
+                if kind == "cluster":
+                    self._titles.append(box)
         self._add(kind, name, parts)
 
     def _add(self, kind: Kind, name: str, parts: list[Part]) -> None:

@@ -22,7 +22,6 @@ from tapemagic.drawing.picture import (
     Item,
     Outline,
     Picture,
-    Steps,
     Style,
     Words,
     joined_style,
@@ -31,6 +30,7 @@ from tapemagic.drawing.picture import (
 from tapemagic.drawing.report_style import Engine
 from tapemagic.drawing.styles import GROUND, LIVE_GROUND
 from tapemagic.drawing.svg_hooks import class_of, line_marks, name_of
+from tapemagic.drawing.title_gaps import Steps
 
 INSTALL = (
     "install Graphviz (apt install graphviz, brew install graphviz, or conda install graphviz)"
@@ -39,8 +39,8 @@ ANY_ENGINE = '%config TapeMagics.engine = "auto"'
 
 ROOM = 720
 """The width and height in pixels to which larger pictures are scaled down."""
-LEAST = 0.55
-"""The smallest scale at which a picture is legible; an even wider one is scrolled."""
+LEAST = 0.75
+"""The smallest scale at which all letters have 10 pixels; an even wider picture is scrolled."""
 PIXELS = 96 / 72 / UNIT
 """The pixels in a unit of a picture."""
 # `dot` comes first: it runs in a separate process, so a timeout or an interrupt can stop it.

@@ -13,7 +13,7 @@ import numpy as np
 from tapemagic.engine.events import Event, Place
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.explain.formatting import SHOWN, format_entries, format_line
-from tapemagic.explain.program_text import on_line, text_of
+from tapemagic.explain.program_text import around, on_line, text_of
 
 STACKING = {"stack", "concatenate", "hstack", "vstack", "column_stack", "dstack", "block"}
 """NumPy functions that track the tensors in a list."""
@@ -113,7 +113,8 @@ def lost_track(event: Event, name: str, namespace: Mapping[str, Any]) -> str:
 def conversion(event: Event, name: str, namespace: Mapping[str, Any]) -> str:
     """Say which call on which line turned the value `name` into a plain number or array."""
     what = str(event.what)
-    agent = f"{_agent(event, namespace)}{at(event)}"
+    caller = _agent(event, namespace)
+    agent = f"{caller}{at(event)}"
     if what.startswith(("tapemagic.", "tf.", "copy.")) and "distributed" not in what:
         return f"{agent} made a plain copy of {name}"
     if " to " in what:
@@ -125,7 +126,17 @@ def conversion(event: Event, name: str, namespace: Mapping[str, Any]) -> str:
     )
     if agent.startswith(NUMPY):  # float() is then only how NumPy reads the items of a list
         product = "a plain array"
+    # Assigning to elements of an array converts a tensor without a call that a reader could see.
+    is_by_numpy = caller in {*KEEP_TENSOR, NUMPY} and _is_conversion_hidden(event)
+    if is_by_numpy and (owner := filled(event.place)):
+        return f"{ast.unparse(owner)} is a NumPy array, which stored {name}{at(event)} as {product}"
     return f"{agent} turned {name} into {product}"
+
+
+def _is_conversion_hidden(event: Event) -> bool:
+    """Return True if the line of a conversion doesn't call it."""
+    name = str(event.what).removesuffix("()").split(".")[-1]
+    return name not in _calls(event.place)
 
 
 def _agent(event: Event, namespace: Mapping[str, Any]) -> str:
@@ -178,11 +189,13 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
     if what not in KEEP_TENSOR:
         if "cmath" in calls:
             return "Write NumPy's function of the same name, with a complex tensor: np.sqrt(x + 0j)"
-        return f"Remove {what}" if what.startswith(".") else "Compute with the tensor itself"
+        removed = _fill_replacement(event, namespace) or f"Remove {what}"
+        return removed if what.startswith(".") else "Compute with the tensor itself"
     by_math = what == "float()" and math_replacement(event.place, namespace)
     # A polynomial of a list needs a tensor of coefficients before anything else.
     by_list = list_replacement(event.place, namespace)
     by_line = _first(CONVERSIONS, calls)
+    by_line = _fill_replacement(event, namespace) or by_line
     return by_math or ("poly1d" in calls and by_list) or by_line or by_list or KEEP_TENSOR[what]
 
 
@@ -236,6 +249,41 @@ def _calls(place: Place | None) -> set[str]:
             ) if not (isinstance(key, ast.Constant) and isinstance(key.value, str)):
                 names.add("[]=")
     return names
+
+
+def filled(place: Place | None) -> ast.expr | None:
+    """Return the array to whose elements a line assigns, or None."""
+    for statement in on_line(*text_of(place)):
+        match statement:
+            case ast.Assign([*_, ast.Subscript(owner)]) | ast.AugAssign(ast.Subscript(owner)):
+                return owner
+    return None
+
+
+def _fill_replacement(event: Event, namespace: Mapping[str, Any]) -> str:
+    """Return the advice to fill a list instead of an array, or '' if a list has no such elements."""
+    place = event.place
+    for statement in on_line(*text_of(place)):
+        match statement:
+            case ast.Assign([*_, ast.Subscript(ast.Name(name), index)]) | ast.AugAssign(
+                ast.Subscript(ast.Name(name), index)
+            ):
+                # Lists have neither several axes nor elements that another array chooses.
+                is_single = not any(isinstance(x, ast.Tuple | ast.Slice) for x in ast.walk(index))
+                chosen = namespace.get(index.id, 0) if isinstance(index, ast.Name) else 0
+                if not (is_single and isinstance(chosen, int | np.integer)):
+                    continue
+                if isinstance(namespace.get(name), np.ndarray):
+                    loops = [
+                        x for x in around(*text_of(place)) if isinstance(x, ast.For | ast.While)
+                    ]
+                    before, after = (
+                        ("the loop", "after it") if loops else ("that", "when it is filled")
+                    )
+                    removed = "" if _is_conversion_hidden(event) else f"Remove {event.what}, and "
+                    start = f"{removed}write" if removed else "Write"
+                    return f"{start} {name} = list({name}) before {before}, and {name} = np.stack({name}) {after}"
+    return ""
 
 
 def list_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:

@@ -204,14 +204,9 @@ def statement_at(code: CodeType, offset: int, operands: bool = False) -> Stateme
     - `operands`: Return the operand of the statement's last operation instead, such as ``X @ W + b``, or None for that
       operation. All terms of a sum are operands.
     """
-    positions = list(code.co_positions())
-    # What a library called may be recorded with an instruction of other code.
-    if not 0 <= offset // 2 < len(positions):
+    if (extent := _extent_of(code, offset)) is None:
         return None
-    line, end_line, column, end_column = positions[offset // 2]
-    if None in (line, end_line, column, end_column):
-        return None
-    begin, end = (line or 0, column or 0), (end_line or 0, end_column or 0)
+    begin, end = extent
     statements = _statements(text_of(Place(code.co_filename, 1, ""))[0])
     k = bisect_right(statements, begin, key=_start) - 1
     node: ast.AST | None = statements[k] if k >= 0 else None
@@ -220,7 +215,44 @@ def statement_at(code: CodeType, offset: int, operands: bool = False) -> Stateme
         node = next((x for x in parts if _start(x) <= begin and end <= _end(x)), None)
     if node is None or end > _end(node):
         return None
-    return Statement(_start(node), ast.unparse(_WithoutModules().visit(deepcopy(node))))
+    return Statement(_start(node), formula_text(node))
+
+
+@lru_cache(4096)
+def formula_text(node: ast.AST) -> str:
+    """Return a part of a program as a formula: its text without the names of modules."""
+    return ast.unparse(_WithoutModules().visit(deepcopy(node)))
+
+
+def _extent_of(code: CodeType, offset: int) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """Return the begin and the end, in the text of a program, of what an instruction computes."""
+    positions = _positions(code)
+    # What a library called may be recorded with an instruction of other code.
+    if not 0 <= offset // 2 < len(positions):
+        return None
+    line, end_line, column, end_column = positions[offset // 2]
+    if None in (line, end_line, column, end_column):
+        return None
+    return (line or 0, column or 0), (end_line or 0, end_column or 0)
+
+
+@lru_cache(16)
+def _positions(code: CodeType) -> Sequence[tuple[int | None, int | None, int | None, int | None]]:
+    """Return the extents of all instructions: Python decodes them from the first one to the last."""
+    return list(code.co_positions())
+
+
+@lru_cache(1024)
+def operation_at(code: CodeType, offset: int) -> ast.AST | None:
+    """Return the expression, or the ``+=``, that an instruction computes, or None if the text isn't known."""
+    if (extent := _extent_of(code, offset)) is None:
+        return None
+    statements = _statements(text_of(Place(code.co_filename, 1, ""))[0])
+    k = bisect_right(statements, extent[0], key=_start) - 1
+    # A statement that is an expression begins and ends as the expression does.
+    nodes = ast.walk(statements[k]) if k >= 0 else iter(())
+    kinds = (ast.BinOp, ast.AugAssign, ast.Call)
+    return next((x for x in nodes if isinstance(x, kinds) and (_start(x), _end(x)) == extent), None)
 
 
 @lru_cache(16)

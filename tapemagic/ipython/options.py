@@ -153,7 +153,7 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
         Option(
             ("--check",),
             "compare with finite differences",
-            "Check every gradient by finite differences of the recorded operations.",
+            "Check all derivatives in the report, of any order, by finite differences of the recorded operations.",
         ),
         Option(
             ("--code",),

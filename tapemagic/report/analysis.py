@@ -22,6 +22,7 @@ from tapemagic.report.request import ReportRequest
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import shared_summaries
 from tapemagic.report.tabs import TABS
+from tapemagic.report.tabs.gradients.find_gradients import find as find_gradients
 from tapemagic.report.tabs.gradients.find_gradients import gradient_rows, requested_matrices
 from tapemagic.report.tabs.gradients.own_gradients import own_gradients
 from tapemagic.report.tabs.training.find_training import find as find_training
@@ -37,7 +38,7 @@ def analyze(
     """Compute the contents of the report on a recording, and prepare answers to later questions.
 
     - `tape`: Not consumed. Derivatives below the last order are recorded on an observer. A plain tape doesn't know the
-      lines of its operations, and full matrices need an observer.
+      lines of its operations.
     - `context`: The names and lines of the program.
 
     Returns
@@ -56,10 +57,9 @@ def analyze(
 @shared_summaries()
 @np.errstate(all="ignore")  # the operations of the cell have warned already
 def _analyze(tape: Tape, request: ReportRequest, context: Context) -> tuple[Findings, Details]:
-    subject = _differentiated(tape, request, context)
+    subject, recording = _differentiated(tape, request, context)
     # Full matrices are differentiated before lazy values are computed, so that their entries are computed with these.
-    if isinstance(tape, Observer):
-        subject.matrices.extend(requested_matrices(subject, tape))
+    subject.matrices.extend(requested_matrices(subject, recording))
     entries = [array for matrix in subject.matrices for array in matrix.pending]
     if subject.has_lazy_values:
         share_numbers(subject, entries)
@@ -79,6 +79,7 @@ def _analyze(tape: Tape, request: ReportRequest, context: Context) -> tuple[Find
             subject.shared(own_gradients),
             training.flags if training else (),
             remarks,
+            subject.shared(find_gradients).checks() if request.check else (),
         ),
         nonfinite,
         context.failure,
@@ -90,8 +91,8 @@ def _analyze(tape: Tape, request: ReportRequest, context: Context) -> tuple[Find
     return findings, details
 
 
-def _differentiated(tape: Tape, request: ReportRequest, context: Context) -> Subject:
-    """Return the recording with the derivatives of its targets."""
+def _differentiated(tape: Tape, request: ReportRequest, context: Context) -> tuple[Subject, Tape]:
+    """Return the subject with the derivatives of its targets, and the tape that they were taken on."""
     # A plain tape may be used up by one gradient, so the derivatives are taken on a copy.
     recording = tape if isinstance(tape, Observer) else tape_of(contents_of(tape))
     if request.groups:
@@ -105,7 +106,7 @@ def _differentiated(tape: Tape, request: ReportRequest, context: Context) -> Sub
         snapshot, calls = snapshot_of(tape), tape.gradient_calls()
     else:
         snapshot, calls = _plain_snapshot(tape, contents_of(recording), table), ()
-    return Subject(snapshot, operations, request, table, context, calls)
+    return Subject(snapshot, operations, request, table, context, calls), recording
 
 
 def _plain_snapshot(tape: Tape, after: Contents, table: GradientTable) -> Snapshot:

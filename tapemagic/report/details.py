@@ -18,7 +18,7 @@ from tapemagic.report.adjoints import Adjoints, full_adjoints
 from tapemagic.report.entries import Entries, entries_of
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import PLAIN, shared_summaries
-from tapemagic.report.tabs.gradients.find_gradients import Derivative, checked_rows
+from tapemagic.report.tabs.gradients.find_gradients import GradientFindings, checked
 from tapemagic.report.tabs.graph.find_graph import (
     GraphView,
     Keyed,
@@ -194,8 +194,8 @@ class Details:
                 for value in requested
             }
 
-    def check(self) -> tuple[Derivative, ...]:
-        """The rows of the table of gradients, with those of first order checked by finite differences.
+    def check(self) -> GradientFindings:
+        """The contents of the tab Gradients, with its derivatives checked by finite differences.
 
         Raises
         ------
@@ -203,7 +203,7 @@ class Details:
         """
         subject = self._kept()
         with shared_summaries(), np.errstate(all="ignore"):
-            return checked_rows(subject)
+            return checked(subject)
 
 
 def _weight(subject: Subject) -> int:

@@ -34,7 +34,7 @@ UNNAMED = (
 
 
 def analyze_plain(
-    tape: Tape, names: RecordedNames, all_watched: bool, order: int, check: bool, code: bool
+    tape: Tape, names: RecordedNames, all_watched: bool, request: ReportRequest
 ) -> tuple[Findings, Details]:
     """Compute the contents of the report on a tape, which isn't consumed, and prepare answers to later questions.
 
@@ -46,8 +46,9 @@ def analyze_plain(
     NotATensorError
         If a target or source isn't a tensor, or nothing was watched.
     OptionError
-        If the tape didn't record a target, or `order` isn't an integer from 1 to 9.
+        If the tape didn't record a target, or the order isn't an integer from 1 to 9.
     """
+    order = request.order
     if type(order) is not int or not 1 <= order <= MAX_ORDER:
         raise OptionError(f"order must be an integer from 1 to {MAX_ORDER}, not {order!r}")
     contents = contents_of(tape)
@@ -70,9 +71,6 @@ def analyze_plain(
         _named(names, contents),
         notes=[Statement("note", text) for text in _notes(names, contents, all_watched)],
         program=names.program,
-    )
-    request = ReportRequest(
-        sources=names.sources, groups=names.groups, order=order, check=check, code=code
     )
     # The tapes of the program may be recording, and must not record what the report computes.
     with silence():

@@ -28,6 +28,20 @@ def test_cumprod_with_zero(tf: Any) -> Any:
     return tape.gradient(y, x)
 
 
+@differs(tensorflow=[7.0, 15.0], tapemagic=[7.0, 18.0])
+def test_variable_in_a_pause(tf: Any) -> Any:
+    """a Variable read while outer is paused: still this Variable for outer, as a tensor is (TensorFlow: not)."""
+    x = tf.Variable(1.0)
+    with tf.GradientTape(persistent=True) as outer:
+        with tf.GradientTape(persistent=True) as inner:
+            y = x * x * x
+            with outer.stop_recording():
+                z = y * x
+            w = z * x + x * x
+        g = inner.gradient(w, x)
+    return [g, outer.gradient(g, x)]
+
+
 @agrees
 def test_ties(tf: Any) -> Any:
     """ties of maximum/minimum: all to the first argument, the same as TensorFlow."""

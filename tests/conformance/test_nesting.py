@@ -193,3 +193,19 @@ def test_gradient_in_the_loss(tf: Any) -> Any:
         g = inner.gradient(y, x)
         loss = y + tf.reduce_sum(g * g)
     return [loss, outer.gradient(loss, v)]
+
+
+@agrees
+def test_outer_pause_in_inner(tf: Any) -> Any:
+    """outer paused around an operation of the inner: its result is a constant for outer, its operands aren't."""
+    x = tf.constant(1.0)
+    with tf.GradientTape(persistent=True) as outer:
+        outer.watch(x)
+        with tf.GradientTape(persistent=True) as inner:
+            inner.watch(x)
+            y = x * x * x
+            with outer.stop_recording():
+                z = y * x
+            w = z * x + x * x
+        g = inner.gradient(w, x)
+    return [g, outer.gradient(g, x)]

@@ -19,8 +19,8 @@ import pytest
 import tapemagic as tm
 from tapemagic.drawing import engines, svg
 from tapemagic.drawing.engines import by_dot, by_pygraphviz
-from tapemagic.drawing.labels import box, field_height, inches
-from tapemagic.drawing.picture import UNIT, Insert, Outline, read
+from tapemagic.drawing.labels import box, field_height, fixed_label, inches
+from tapemagic.drawing.picture import UNIT, Insert, Outline, Words, read
 from tapemagic.drawing.svg import Drawing, draw, write
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.findings import Findings
@@ -279,6 +279,38 @@ def test_an_insert(drawer: Callable[[str], str], width: float, height: float) ->
     assert min(xs) <= inset.x < inset.x + wide <= max(xs) + UNIT
     assert min(ys) < inset.y < inset.y + tall < max(ys) + UNIT
     assert inset.scale > 0.8
+
+
+@pytest.mark.parametrize("drawer", [by_dot, by_pygraphviz])
+def test_edges_end_at_the_title_of_a_frame(drawer: Callable[[str], str]) -> None:
+    """They go on behind it, and end where they ended."""
+    title = fixed_label("line 4: iteration 8 of 8", 11)
+    source = f"digraph {{ a -> c; b -> c; b -> d; subgraph cluster_0 {{ label={title}; c -> d }} }}"
+
+    picture = read(drawer(source))
+    whole = read(drawer(source.replace("cluster_0", "nothing")))
+
+    [words] = [
+        part
+        for item in picture.items
+        for part in item.parts
+        if isinstance(part, Words) and ":" in part.text
+    ]
+    edges = [part for item in picture.items if item.kind == "edge" for part in item.parts]
+    assert all(isinstance(part, Outline) for part in edges)
+    starts = Counter(sum(kind == "M" for kind, _ in part.steps) for part in edges)  # type: ignore[union-attr]
+    assert starts[2]
+    assert len(edges) == sum(len(item.parts) for item in whole.items if item.kind == "edge")
+    points = [
+        (x, y)
+        for part in edges
+        for _, at in part.steps
+        for x, y in zip(at[::2], at[1::2], strict=True)
+    ]  # type: ignore[union-attr]
+    middle = words.y - 4 * UNIT
+    assert not [
+        (x, y) for x, y in points if abs(x - words.x) < 50 * UNIT and abs(y - middle) < 5 * UNIT
+    ]
 
 
 def test_words_that_look_like_a_marker() -> None:

@@ -114,10 +114,23 @@ BY_HAND = {
     ("y = np.sum(w * np.array(v))", "Call NumPy's functions on the tensor itself"): "y = np.sum(w * v)",
     ("y = w * complex(x).real", "Compute with the tensor itself"): "y = w * x",
     ("y = w * cmath.exp(x).real", "with a complex tensor: np.sqrt(x + 0j)"): "y = w * np.real(np.exp(x + 0j))",
-    ("o = np.zeros(3)\no[1] = x * 2\ny = np.sum(w * o)", "build one tensor from them at the end with np.stack(parts)"):
-        "parts = [0.0, x * 2, 0.0]\ny = np.sum(w * np.stack(parts))",
-    ("o = np.zeros(3)\nfor i in range(3):\n    o[i] = x * i\ny = np.sum(w * o)", "np.stack(parts)"):
+    ("o = np.zeros(3)\no[1] = x * 2\ny = np.sum(w * o)", "o is a NumPy array, which stored a value"):
+        "o = list(np.zeros(3))\no[1] = x * 2\no = np.stack(o)\ny = np.sum(w * o)",
+    ("o = np.zeros(3)\nfor i in range(3):\n    o[i] = x * i\ny = np.sum(w * o)",
+     "Write o = list(o) before the loop, and o = np.stack(o) after it"):
+        "o = list(np.zeros(3))\nfor i in range(3):\n    o[i] = x * i\no = np.stack(o)\ny = np.sum(w * o)",
+    ("o = np.ones(3)\nfor i in [0, 0, 2]:\n    o[i] += x * i\ny = np.sum(w * o)", "Write o = list(o) before the loop"):
+        "o = list(np.ones(3))\nfor i in [0, 0, 2]:\n    o[i] += x * i\no = np.stack(o)\ny = np.sum(w * o)",
+    ("o = np.zeros(3)\nfor i in range(3):\n    o[i] = float(x * i)\ny = np.sum(w * o)",
+     "Remove float(), and write o = list(o) before the loop"):
+        "o = list(np.zeros(3))\nfor i in range(3):\n    o[i] = x * i\no = np.stack(o)\ny = np.sum(w * o)",
+    ("o = np.zeros(3)\nfor i in range(3):\n    o[i] = (x * i).item()\ny = np.sum(w * o)",
+     "Remove .item(), and write o = list(o) before the loop"):
+        "o = list(np.zeros(3))\nfor i in range(3):\n    o[i] = x * i\no = np.stack(o)\ny = np.sum(w * o)",
+    ("o = np.zeros((3, 2))\nfor i in range(3):\n    o[i, 0] = x * i\ny = np.sum(w * o)", "np.stack(parts)"):
         "parts = []\nfor i in range(3):\n    parts.append(x * i)\ny = np.sum(w * np.stack(parts))",
+    ("o = np.zeros(3)\ni = np.array([0, 2])\no[i] = v[:2]\ny = np.sum(w * o)", "np.stack(parts)"):
+        "parts = [v[0], 0.0, v[1]]\ny = np.sum(w * np.stack(parts))",
     ("y = np.sum(w * np.full(3, x))", "x * np.ones(3)"): "y = np.sum(w * (x * np.ones(3)))",
     ("y = np.sum(w * np.random.default_rng(0).normal(x, 2.0, 3))", "mu + sigma * rng.normal(size=3)"):
         "y = np.sum(w * (x + 2.0 * np.random.default_rng(0).normal(size=3)))",

@@ -43,6 +43,11 @@ STEPS = [
      ("1 - p is 0 because sigmoid(z[0]) on line 2 was rounded to 1.0 (z[0] = 900.0). "
      "Write tapemagic.log_sigmoid(-z) instead of log(1 - sigmoid(z))"),
      "%%tape z\ny = -np.mean(tm.log_sigmoid(-z))"),
+    ("z = np.array([0.5, 40.0])",
+     "%%tape z\np = 1 / (1 + np.exp(-z))\ny = -np.mean(z * np.log(p) + np.log(1 - p))",
+     ("log(1 - p) on line 3 is -inf (1 - p = 0.0). 1 - p is 0 because add on line 2 was rounded to 1.0 "
+     "(np.exp(-z) = 4.24835e-18). Write tapemagic.log_sigmoid(-z) instead of log(1 - 1 / (1 + exp(-z)))"),
+     "%%tape z\ny = -np.mean(z * tm.log_sigmoid(z) + tm.log_sigmoid(-z))"),
     ("z = -900.0", "%%tape z\ns = 1 / (1 + np.exp(-z))\ny = -np.log(s)",
      "Write tapemagic.sigmoid(z) instead of 1 / (1 + np.exp(-z)).", "%%tape z\ny = -tm.log_sigmoid(z)"),
     ("z = 900.0", "%%tape z\ny = np.log(1 + np.exp(z))",
@@ -98,6 +103,9 @@ def test_the_step_before(run: Run, data: str, faulty: str, words: str, right: st
         ("x = -800.0", "u = np.exp(x)\ny = np.sqrt(u)",
          "(line 3). u is 0 because exp(x) on line 2 underflowed: its value is too small for float64 (x = -800.0)."),
         ("x = -1.0", "y = np.log(x)", "(x = -1.0). Ignore its gradients."),
+        # Neither the numerator, nor the 1 in the divisor, is a constant.
+        ("x = 1.0", "p = x / (1 + np.exp(-40 * x))\ny = np.log(1 - p)", "(1 - p = 0.0). Ignore its gradients."),
+        ("x = 0.0", "p = 1 / (np.exp(x) + np.exp(x - 40))\ny = np.log(1 - p)", "(np.exp(x) = 1.0 and np.exp(x - 40) ="),
         ("x = np.eye(2)", "m = x @ np.ones((2, 3))\ny = np.log(m - 1)", "m - 1"),
         ("x = np.eye(2)", "m = np.sum(x @ np.ones((2, 3)), axis=0)\ny = 1 / (m - 2)", "m - 2"),
         ("x = np.arange(6.0).reshape(2, 3)", "y = np.log(x.T @ np.zeros((2, 2)))", "on line 2 is -inf"),

@@ -25,6 +25,37 @@ for step in range(5):
 """
 
 
+CUSTOM = """
+w = tm.Variable(1.0)
+@tm.custom_gradient
+def f(a):
+    def grad(g):
+        return g * 2.0 * a
+    return a * a, grad
+for step in range(5):
+    with tm.GradientTape() as t:
+        loss = f(f(w))
+    w.assign_sub(0.1 * t.gradient(loss, w))
+"""
+RECOMPUTED = """
+w = tm.Variable(1.0)
+@tm.recompute_grad
+def f(a):
+    return np.sin(a) * w
+for step in range(5):
+    with tm.GradientTape() as t:
+        loss = f(w)
+    w.assign_sub(0.1 * t.gradient(loss, w))
+"""
+MINIMIZED = """
+from scipy.optimize import minimize
+def f(a):
+    return float(x * a[0] ** 2)
+for start in range(3):
+    minimize(f, [1.0 + start])
+"""
+
+
 def tree(shell: InteractiveShell, source: str, line: str = "x") -> str:
     """The tree of a cell: loops as n[...] with the first iteration, calls as name(...), derivatives as d(...)."""
     shell.user_ns["x"] = 2.0
@@ -81,6 +112,14 @@ def tree(shell: InteractiveShell, source: str, line: str = "x") -> str:
 def test_trees(shell: InteractiveShell, source: str, expected: str) -> None:
     """Every loop, however it is written, and every call of a function of the user's own."""
     assert expected == tree(shell, source)
+
+
+@pytest.mark.parametrize(("source", "count"), [(CUSTOM, 5), (RECOMPUTED, 5), (MINIMIZED, 3)])
+def test_code_that_a_library_calls_is_no_iteration(
+    shell: InteractiveShell, source: str, count: int
+) -> None:
+    """One instruction may record before, in and after your function: still, it ran once in each iteration."""
+    assert tree(shell, source).startswith(f"{count}[")
 
 
 def test_a_function_of_an_earlier_cell(shell: InteractiveShell) -> None:
@@ -222,6 +261,25 @@ def test_operands_of_a_statement(run: Run) -> None:
     names = ["(1 - x) ** 2", "100 * (y - x ** 2) ** 2", "add"]
     assert names == [step.name for step in graph.steps]
     assert [1] == [len(step.outputs) for step in graph.steps[-1:]]
+
+
+def test_nested_tapes_are_a_chain(run: Run) -> None:
+    """A folded derivative follows the value that it is of: height, velocity, acceleration."""
+    run("t = 1.5")
+    report = run(
+        "%%tape t\nwith tm.GradientTape() as outer, tm.GradientTape() as inner:\n    outer.watch(t)\n"
+        "    inner.watch(t)\n    height = 20.0 + 3.0 * t - 4.905 * t ** 2\n    velocity = inner.gradient(height, t)\n"
+        "acceleration = outer.gradient(velocity, t)"
+    )
+    names = [value.name for value in report.graph.values]
+    derivatives = {step.name: step for step in report.graph.steps if step.kind == "derivative"}
+
+    assert [names[i] for i in derivatives["gradient of height"].goals] == ["height"]
+    assert [names[i] for i in derivatives["gradient of velocity"].goals] == ["velocity"]
+    height, fold = names.index("height"), derivatives["gradient of height"].index
+    [edge] = [line for line in report.dot.splitlines() if f"n{height} -> s{fold}" in line]
+    assert "style=dashed" in edge
+    assert screens(report.graph) == 4
 
 
 def test_small_graphs_stay_open(run: Run) -> None:

@@ -135,9 +135,32 @@ def test_check_finds_a_wrong_gradient(run: Run) -> None:
     widget = shown(run("%%tape x\nz = f(x)"))
 
     assert (
-        "✗ The gradient differs from finite differences; f has a custom gradient, which may differ from the "
+        "✗ The gradient differs from finite differences: f has a custom gradient, which may differ from the "
         "derivative."
     ) == asked(widget, "check")["words"]
+
+
+def test_check_of_all_orders(run: Run) -> None:
+    """The button compares the second order, the gradients of the cell and full matrices, too."""
+    run(
+        "@tm.custom_gradient\ndef f(u):\n    v = u.numpy()\n    return u**3, lambda g: g * 3 * u * v"
+    )
+    widget = shown(
+        run(
+            "%%tape x --hessian -o 2\nx = 2.0\nz = f(x)\n"
+            "with tm.GradientTape() as tape:\n    tape.watch(x)\n    u = x**4\n"
+            "du = tape.gradient(u, x)\nz = z + 0 * u"
+        )
+    )
+
+    answer = asked(widget, "check")
+
+    assert answer["words"] == (
+        "✗ d²z/dx² differs from finite differences: f has a custom gradient, which may differ from the derivative; "
+        "dz/dx and du match finite differences. 2 of them ignore a part of the target (see below): only the recorded "
+        "operations were checked."
+    )
+    assert 2 == answer["html"].count("6.0 on the tape, 12.0000 by finite differences")
 
 
 def test_check_of_a_gradient_with_a_part_missing(run: Run) -> None:

@@ -9,10 +9,14 @@ from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from threading import Event, Thread
+from types import CodeType
+from typing import Any
 
 import pytest
 
+from tapemagic.explain import program_text
 from tapemagic.report.live import precomputed
+from tapemagic.report.tabs.graph import drawn_graph
 from tests.ipython.conftest import Run
 
 LOOP = "%%tape w\ny = 0.0\nfor i in range({}):\n    y = 0.999 * y + 0.001 * w\ny"
@@ -79,3 +83,24 @@ def test_a_page_of_a_long_loop_has_fewer_layouts(saved: Saved) -> None:
     layouts = [page.count(b"view:{") for page in (short, long)]
     assert 0 < layouts[1] < layouts[0] <= precomputed.MAX_VIEWS
     assert b"ways to open or close a part" in long
+
+
+def test_long_cells_are_read_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The report of a cell of many lines looks up the statement of each operation once, in whichever views it has."""
+    asked: list[tuple[int, bool]] = []
+    find = drawn_graph.statement_at
+
+    def counted(code: CodeType, offset: int, operands: bool = False) -> Any:
+        asked.append((offset, operands))
+        return find(code, offset, operands)
+
+    monkeypatch.setattr(drawn_graph, "statement_at", counted)
+    program_text._positions.cache_clear()
+    lines = "\n".join(f"y = np.sin(y) * 0.{k + 1} + x" for k in range(300))
+    run("x = 0.5")
+    run(f"%%tape x\ny = x\n{lines}")
+
+    assert len(asked) >= 900
+    assert len(asked) == len(set(asked))
+    # Decoding the positions of 900 operations from the first instruction, for each of them, took 20 seconds.
+    assert program_text._positions.cache_info().misses < 10

@@ -70,6 +70,52 @@ def test_names(run: Run, cell: str, expected: dict[str, str]) -> None:
     assert {"x": "3.0"} | expected == found
 
 
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        ("y = x * table['size']", {"table['size']": "[50.0, 70.0]"}),
+        ("y = table['size'].to_numpy() + x", {"table['size'].to_numpy()": "[50.0, 70.0]"}),
+        ("y = x * k ** 2 + 1.5 * x - 2", {"k ** 2": "16.0"}),
+        (
+            "y = np.sum(np.outer(data[1:], x) / np.sqrt(k))",
+            {"data[1:]": "[2.0, 3.0]", "sqrt(k)": "2.0"},
+        ),
+        (
+            "i = 0\na = x * data[i]\ni = 1\ny = a * data[i]",
+            {"data[i]": "1.0", "data[i] ": "2.0"},
+        ),
+        ("y = 0.5\nfor k in data[:1]:\n    y = y + x", {}),
+        ("y = x.numpy() * x", {"x.numpy()": "3.0"}),
+        ("y = x\ny *= data[2]", {"data[2]": "3.0"}),
+        ("def f(z):\n    return z * data[0]\ny = f(x)", {"data[0]": "1.0"}),
+        ("y = x * (data[0] + data[1] * data[2] + data[0] + data[1])", {}),
+        ("y = np.sum(x * data)", {}),
+        ("y = np.sum(x * np.array([[1.0, 2.0]]))", {}),
+        ("y = np.sum(np.where(data > 1.5, x, 0.0))", {"data > 1.5": "[False, True, True]"}),
+    ],
+)
+def test_constants(run: Run, cell: str, expected: dict[str, str]) -> None:
+    """A constant without a name of its own is called what the cell writes, if that is short; each in its own box."""
+    run(
+        "import pandas as pd\ntable = pd.DataFrame({'size': [50.0, 70.0]})\nk, data = 4.0, np.array([1.0, 2.0, 3.0])"
+    )
+    report = run(f"%%tape x\n{cell}")
+    constants = [value for value in report.graph.values if value.role == "constant"]
+    written = [(value.symbol, value.text) for value in constants if value.symbol]
+
+    assert written == [(name.strip(), text) for name, text in expected.items()]
+    assert all(name.strip() in str(report) for name in expected)
+
+
+def test_constants_in_formulas(run: Run) -> None:
+    """They have brackets where they are operations."""
+    run("k = 4.0")
+    text = str(run("%%tape x\ny = x * (k - 1)\nz = y ** k + np.sin(x) * np.sqrt(k)"))
+
+    assert "y = x · (k - 1) = 3.0 · 3.0 = 9.0" in text
+    assert "· sqrt(k)" in text
+
+
 def test_many_versions(run: Run) -> None:
     """Subscripts have as many digits as they need."""
     found = named(run("%%tape x\n" + "y = x * 2\n" * 12 + "pass"))

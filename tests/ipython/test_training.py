@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -192,3 +195,136 @@ def test_training_opens_first(run: Run) -> None:
     assert content(shown(run(LOOP)))["first"] == "Training"
     run("%config TapeMagics.first_tab = 'Gradients'")
     assert content(shown(run(LOOP)))["first"] == "Gradients"
+
+
+DATA = (
+    "rng = np.random.default_rng(0)\nX = rng.normal(size=(30, 2))\nT = X @ [1.0, 2.0] + 1\n"
+    "W, b = tm.Variable([0.5, 0.2], name='W'), tm.Variable(0.1, name='b')\n"
+    "def loss_at(W, b):\n    return np.mean((X @ W + b - T) ** 2)"
+)
+STEP = (
+    "    with tm.GradientTape() as tape:\n        loss = loss_at(W, b)\n"
+    "    dW, db = tape.gradient(loss, [W, b])\n"
+)
+DESCENT = f"{STEP}    W.assign_sub(rate * dW)\n    b.assign_sub(rate * db)\n"
+
+
+def about(report: Any) -> tuple[float, str]:
+    """The predicted change of the loss, and the sentence that says it."""
+    [said] = [line for line in repr(report).split("\n") if " by about " in line]
+    match = re.search(r"(lower|raise|fall|rise)\S*( it| \S+ = \S+)? by about (\S+)", said)
+    assert match
+    return float(match[3]) * (-1 if match[1] in ("lower", "fall") else 1), said
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        f"for _ in range(5):\n{DESCENT}",
+        f"opt = nn.optimizers.Adam(rate)\nfor _ in range(5):\n{STEP}    opt.apply_gradients([(dW, W), (db, b)])",
+        f"v = 0.0\nfor _ in range(5):\n{STEP}    v = 0.9 * v + dW.numpy()\n    W.assign_sub(rate * v)\n",
+    ],
+)
+def test_the_last_step(run: Run, variables: dict[str, Any], update: str) -> None:
+    """Its effect is predicted to second order in the step, for every optimizer."""
+    run(f"from tapemagic import nn\n{DATA}")
+    gaps = []
+    for rate in (0.02, 0.01):
+        run(f"rate = {rate}\nW.assign([0.5, 0.2]), b.assign(0.1)\nNone")
+        report = run(f"%%tape\n{update}")
+        predicted, said = about(report)
+        after = float(run("loss_at(W.numpy(), b.numpy())"))
+        gaps.append(after - float(variables["loss"]) - predicted)
+        assert "was computed before the last step" in said
+        assert abs(gaps[-1]) < 0.15 * abs(predicted)
+
+    # The error is quadratic in the step, so half the step has a quarter of it, up to the three digits shown.
+    assert gaps[1] < 0.4 * gaps[0] + 5e-3 * abs(predicted)
+
+
+def test_rate_times_squared_gradient(run: Run) -> None:
+    """A step of gradient descent is named with its rate."""
+    run(f"rate = 0.1\n{DATA}")
+
+    report = run(f"%%tape\nfor _ in range(3):\n{DESCENT}")
+    predicted, said = about(report)
+
+    squares = float(run("np.sum(dW.numpy() ** 2) + db.numpy() ** 2"))
+    assert predicted == pytest.approx(-0.1 * squares, rel=5e-3)
+    assert f"(≈ rate · |gradient|² = 0.1 · {squares:.3g})." in said
+
+
+def test_other_optimizers_add_up_gradient_times_change(run: Run) -> None:
+    """Their steps aren't the rate times the gradient."""
+    run(f"from tapemagic import nn\n{DATA}\nopt = nn.optimizers.Adam(0.01)")
+
+    report = run(f"%%tape\nfor _ in range(3):\n{STEP}    opt.apply_gradients([(dW, W), (db, b)])")
+
+    assert "(gradient times change, added up over W and b)." in about(report)[1]
+
+
+def test_a_loss_after_the_last_step(run: Run) -> None:
+    """One more step like the last is predicted from there."""
+    run(f"rate = 0.01\n{DATA}")
+    report = run(f"%%tape -t end\nfor _ in range(3):\n{DESCENT}end = loss_at(W, b)")
+    predicted, said = about(report)
+
+    assert said.startswith("One more step like the last would lower end = ")
+    assert said.endswith("(gradient times change, added up over W and b).")
+    run("W.assign_sub(rate * dW), b.assign_sub(rate * db)\nNone")
+    actual = float(run("loss_at(W.numpy(), b.numpy()) - end.numpy()"))
+    assert actual == pytest.approx(predicted, rel=0.03)
+
+
+def test_a_step_that_was_not_taken(run: Run) -> None:
+    """Without a step, one of gradient descent is predicted, in Gradients."""
+    run(DATA)
+    report = run("%%tape\nloss = loss_at(W, b)")
+    predicted, said = about(report)
+
+    assert said.startswith("With a step of -0.01 · gradient in W and b, loss = ")
+    before = float(run("loss.numpy()"))
+    run(
+        "with tm.GradientTape() as tape:\n    l = loss_at(W, b)\n"
+        "dW, db = tape.gradient(l, [W, b])\nW.assign_sub(0.01 * dW), b.assign_sub(0.01 * db)\nNone"
+    )
+    actual = float(run("loss_at(W.numpy(), b.numpy())")) - before
+    assert actual == pytest.approx(predicted, rel=0.03)
+
+
+def test_a_steep_loss(run: Run) -> None:
+    """The rate of an imagined step is small enough, and the estimate of a real one that is too long is doubted."""
+    run("w = tm.Variable(3.0, name='w')")
+    predicted, said = about(run("%%tape\nloss = (100 * w) ** 2"))
+    actual = float(run("(100 * (w.numpy() - 1e-06 * 2e4 * w.numpy())) ** 2 - loss.numpy()"))
+
+    assert said.startswith("With w.assign_sub(1e-06 * gradient), loss = 90000.0 would fall")
+    assert actual == pytest.approx(predicted, rel=0.03)
+    _, said = about(
+        run(
+            "%%tape\nwith tm.GradientTape() as tape:\n    loss = (100 * w) ** 2\n"
+            "w.assign_sub(0.01 * tape.gradient(loss, w))"
+        )
+    )
+    assert said.endswith("That is more than loss itself, so the estimate may be far off.")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "%%tape x\nx = 2.0\ny = x**2",
+        "%%tape\ny = X @ W + b",
+        "%%tape\ny = np.sum(W) * np.inf",
+        "%%tape\ny = np.sum((W - W.numpy()) ** 2)",
+        "%%tape\ny = np.sum(W**2) + float(W[0])",
+        "%%tape\ny = np.sum(W**2)\nW.assign([5.0, 5.0])\ny",
+        f"%%tape -t first\nrate = 0.1\nfirst = loss_at(W, b)\nfor _ in range(3):\n{DESCENT}",
+        "%%tape\ny = np.sum(W)\nW.assign([5.0, 5.0])\ny = y + np.sum(W)",
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_no_step_is_known(run: Run, cell: str) -> None:
+    """Nothing is said without Variables, numbers or a whole gradient, and of assignments that are no training."""
+    run(DATA)
+
+    assert " by about " not in repr(run(cell))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -409,6 +410,64 @@ second = outer.gradient(first, x)
 mixed = outer.gradient(first, z)"""
 
     assert "d²y/dx² = 36.0 (second), d²y/dx dz = 12.0 (mixed)" in repr(run(nested))
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        (
+            "a = x**2\nb = a * 3\nc = a + 1\ny = b + c",
+            "Of dy/dx = 16.0, 12.0 (75 %) comes through b = a * 3.",
+        ),
+        (
+            "y = x**3 - 5 * x",
+            "dy/dx = 7.0 is a sum that partly cancels: 12.0 through x**3, and -5.0 through the rest.",
+        ),
+        ("y = x * x**2", "Of dy/dx = 12.0, 8.0 (67 %) comes through x**2."),
+        ("y = np.exp(0 * x) * x + x**2", "Of dy/dx = 5.0, 4.0 (80 %) comes through x**2."),
+        ("y = x * (x + 5)", "Of dy/dx = 9.0, 7.0 (78 %) comes through the x in x * (x + 5)."),
+        (
+            "v = np.stack([x, 2 * x])\ny = np.sum(v**2) + x",
+            "Of dy/dx = 21.0, 16.0 (76 %) comes through 2 * x.",
+        ),
+    ],
+)
+def test_the_path_that_adds_the_most(run: Run, lines: str, sentence: str) -> None:
+    """The verdict names it by the operation that only this path goes through, as the cell writes it."""
+    report = run(f"%%tape x -t y\nx = 2.0\n{lines}")
+
+    [said] = [words.text for words in report.findings.verdict if words.topic == "path"]
+    assert sentence == said
+    assert sentence in repr(report).split("\n\n")[0]
+
+
+def test_the_largest_norm(run: Run) -> None:
+    """The parts of arrays are compared by their norms."""
+    report = run("%%tape w\nw = np.array([3.0, 4.0])\nloss = np.sum(w**2) + 0.01 * np.sum(w)")
+
+    assert (
+        "dloss/dw is the sum of 2 paths. By norm, the largest goes through w**2: 10.0, over 99 % of the sum of all "
+        "norms."
+    ) in repr(report)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "y = np.sin(x) * 3",
+        "y = x * x",
+        "y = x + x",
+        "y = x**2 + x * np.nan",
+        "y = 0.0\nfor k in range(3):\n    y = y * x + x",
+        "y = (x + 1j * x) * x",
+    ],
+)
+def test_no_path_adds_the_most(run: Run, lines: str) -> None:
+    """Nothing is said of a single path, of equal parts, and of paths that the cell writes alike."""
+    with np.errstate(all="ignore"):
+        report = run(f"%%tape x\nx = 2.0\n{lines}")
+
+    assert not [words for words in report.findings.verdict if words.topic == "path"]
 
 
 # -- arrays ------------------------------------------------------------------------------------------

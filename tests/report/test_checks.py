@@ -11,7 +11,8 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.engine import registry
-from tapemagic.report.tabs.gradients.numeric_check import Check
+from tapemagic.report.findings import Findings
+from tapemagic.report.tabs.gradients.check_result import Check
 from tests.report.recordings import record
 
 RNG = np.random.default_rng(0)
@@ -107,6 +108,7 @@ def assigned(w: Any) -> Any:
         (lambda a: np.sum(a.astype("float32") ** 2), [RNG.normal(size=3)]),
         (lambda a: np.where(a > 0, a**2, -a), [1.0]),
         (lambda a: np.maximum(a, 0.0), [1e-3]),
+        (lambda a: np.maximum(a, 0.0) ** 2, [0.0]),
         (lambda a: a * tm.stop_gradient(a), [3.0]),
         (lambda a: a * a.numpy(), [3.0]),
         (np.log, [1e-4]),
@@ -211,11 +213,151 @@ def test_none_is_not_compared() -> None:
     assert second is None
 
 
-def test_only_the_first_order() -> None:
-    """Higher orders are not compared."""
-    found = record(lambda a: a**3, 2.0, order=2, check=True)
+@tm.custom_gradient
+def half_recorded(x: Any) -> Any:
+    """A cube with the right first derivative, a part of which the second one misses."""
+    v = x.numpy()
+    return x**3, lambda g: g * 3 * v * x
 
-    assert [True, False] == [entry.check is not None for entry in found.derivatives]
+
+@tm.custom_gradient
+def not_recorded(x: Any) -> Any:
+    """A cube with the right first derivative, and no second one."""
+    v = x.numpy()
+    return x**3, lambda g: g * 3 * v**2
+
+
+@tm.custom_gradient
+def steep_square(x: Any) -> Any:
+    """A square with a wrong derivative."""
+    return x**2, lambda g: g * 7.0 * x
+
+
+@tm.custom_gradient
+def wrong_twice(x: Any) -> Any:
+    """A cube with the right first derivative, whose own derivative is wrong."""
+    return x**3, lambda g: g * 3 * steep_square(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "point", "tape", "differences"),
+    [
+        (half_recorded, 2.0, "6.0", "12.0000"),
+        (not_recorded, 2.0, "0.0", "12.0000"),
+        (wrong_twice, 2.0, "42.0", "12.0000"),
+        (lambda a: np.sum(wrong_twice(a) * a), [1.0, 2.0], "entry [1] is 108.0", "48.0000"),
+    ],
+)
+def test_a_wrong_second_derivative(
+    function: Callable[..., Any], point: Any, tape: str, differences: str
+) -> None:
+    """It differs although the first one agrees, also where it counts as zero."""
+    found = record(function, np.asarray(point), order=2, check=True)
+    first, second = (entry.check for entry in found.derivatives)
+
+    assert first
+    assert second
+    assert "agrees" == first.outcome
+    assert second.outcome == "differs"
+    assert f"{tape} on the tape, {differences} by finite differences" in second.text
+
+
+@pytest.mark.parametrize(
+    ("function", "inputs", "order"),
+    [
+        (lambda a: np.sin(a) * a**3, [2.0], 4),
+        (lambda a: 3 * a + 1, [2.0], 2),
+        (lambda a, b: a**3 * np.exp(b) / (1 + a), [2.0, 0.3], 3),
+        (lambda a: np.tanh(a @ a.T), [RNG.normal(size=(3, 4))], 3),
+        (lambda a: np.sum(tm.softmax(a) ** 2), [RNG.normal(size=5)], 3),
+        (lambda a: softplus(softplus(a)), [0.5], 3),
+        (lambda a: np.sum(np.exp(a)), [np.array([0.5, 2.0], np.float32)], 2),
+        (lambda a: a**3, [1 + 2j], 2),
+        (lambda a: np.sum(tm.relu(a) ** 2), [np.array([-1.0, 1e-6, 2.0])], 2),
+        (assigned, [tm.Variable(2.0)], 3),
+    ],
+)
+def test_higher_orders_agree(function: Callable[..., Any], inputs: list[Any], order: int) -> None:
+    """A right derivative agrees with the differences of the one below it."""
+    found = record(function, *inputs, order=order, check=True)
+
+    checks = [entry.check for entry in found.derivatives if entry.value or entry.order == 2]
+    assert len(checks) >= order * len(inputs) - (order > 2)
+    assert {"agrees"} == {check.outcome for check in checks if check}, [
+        c and c.text for c in checks
+    ]
+
+
+@pytest.mark.parametrize(
+    ("function", "point"), [(lambda a: np.maximum(a, 0.0), 0.0), (np.abs, 0.0)]
+)
+def test_a_derivative_that_jumps(function: Callable[..., Any], point: float) -> None:
+    """Where the first derivative jumps, there is no second one to compare with."""
+    second = record(function, point, order=2, check=True).derivatives[1].check
+
+    assert second
+    assert "not checked" == second.outcome
+    assert second.note.startswith("the derivative of order 1 jumps or bends sharply")
+
+
+def test_full_matrices() -> None:
+    """Every column of a Jacobian and of a Hessian is compared; a wrong entry is named."""
+    right = record(
+        lambda a, b: a**2 * b, [1.0, 2.0], 3.0, matrices=["jacobian", "hessian"], check=True
+    )
+    false = record(lambda a: half_recorded(a) * 2, [1.0, 2.0], matrices=["hessian"], check=True)
+
+    assert len(right.matrices) == 3
+    assert {"agrees"} == {matrix.check.outcome for matrix in right.matrices if matrix.check}
+    [matrix] = false.matrices
+    assert matrix.check
+    assert "entry (a[1], a[1]) is 12.0 on the tape, 24.0000 by" in matrix.check.text
+
+
+def test_blocks_of_a_hessian() -> None:
+    """Those of large arrays are compared in some of their columns."""
+    data = RNG.normal(size=(7, 60))
+    found = record(
+        lambda a, b: np.sum(np.tanh(data @ a) * b),
+        RNG.normal(size=60),
+        RNG.normal(size=7),
+        matrices=["hessian"],
+        check=True,
+    )
+
+    texts = [matrix.check.text for matrix in found.matrices if matrix.check]
+    assert [
+        f"{AGREES} in 50 of 60 columns, chosen evenly (relative error < 1e-7)",
+        f"{AGREES} (relative error < 1e-7)",
+        f"{AGREES} (relative error < 1e-7)",
+    ] == texts
+
+
+def test_values_that_the_tape_did_not_keep() -> None:
+    """Labels that no derivative reads only add to a result, so they need not be known."""
+    inputs, labels = RNG.normal(size=(300, 3)), RNG.normal(size=300)
+
+    for check in checked(lambda a: np.mean((inputs @ a - labels) ** 2), np.ones(3)):
+        assert check
+        assert "agrees" == check.outcome, check.text
+    said = words(lambda a: np.sum(wrong(np.concatenate([a, labels + 1]) - 0.5)), np.full(3, 2.0))
+    assert said.startswith("differs")
+
+
+def test_the_verdict_says_what_was_compared() -> None:
+    """It names what differs, and what was not compared."""
+    agrees = record(lambda a: a**3, 2.0, order=2, check=True)
+    differs = record(half_recorded, 2.0, order=2, check=True)
+    partly = record(lambda a: a * np.sign(a) + 2 * a, 0.0, order=2, check=True)
+
+    def last(found: Findings) -> str:
+        return next(said.text for said in found.verdict if "finite differences" in said.text)
+
+    assert last(agrees) == "All 2 derivatives match finite differences."
+    assert last(differs).startswith("d²y/da² differs from finite differences: half_recorded has")
+    assert last(differs).endswith("; dy/da matches finite differences.")
+    assert "differs" == differs.verdict[0].topic
+    assert last(partly).startswith("dy/da matches finite differences; d²y/da² was not checked: ")
 
 
 def test_nothing_changes() -> None:

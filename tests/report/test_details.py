@@ -165,7 +165,7 @@ def test_checks() -> None:
     """Every gradient of first order is compared."""
     _, details = details_of(lambda a, b: np.sin(a) * b, 2.0, 3.0, order=2)
 
-    outcomes = [row.check and row.check.outcome for row in details.check() if row.order == 1]
+    outcomes = [row.check and row.check.outcome for row in details.check().rows if row.order == 1]
 
     assert ["agrees", "agrees"] == outcomes
 
@@ -175,7 +175,7 @@ def test_checks_that_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(find_gradients, "MAX_WORK", 1.0)
     _, details = details_of(lambda a, b: np.sin(a) * b, 2.0, 3.0)
 
-    checks = [row.check for row in details.check() if row.check]
+    checks = [row.check for row in details.check().rows if row.check]
     assert ["agrees", "not checked"] == [check.outcome for check in checks]
     assert "%%tape --check checks them all" in checks[1].text
 
@@ -193,7 +193,7 @@ def test_nothing_to_ask() -> None:
     """No operation, no target."""
     found, details = details_of(lambda _: None, 2.0)
 
-    assert () == details.check()
+    assert [] == details.check().checks()
     assert found.view is not None
 
 

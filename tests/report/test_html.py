@@ -266,9 +266,9 @@ def test_a_large_picture_is_shown_whole(live: bool) -> None:
     wide = replace(wide, is_wide=True)
 
     assert ('width="400" height="400"', "max-width:100%") == shown(small, live)
-    assert ('width="240" height="720"', "max-width:100%") == shown(tall, live)
-    assert ('width="1100" height="220"', "max-width:none") == shown(wide, live)
-    assert ("min-width:660px" in fitted(svg(900, 300), live)[1]) == live
+    assert ('width="300" height="900"', "max-width:100%") == shown(tall, live)
+    assert ('width="1500" height="300"', "max-width:none") == shown(wide, live)
+    assert ("min-width:900px" in fitted(svg(900, 300), live)[1]) == live
 
 
 def svg(width: int, height: int) -> Drawing:

@@ -300,3 +300,31 @@ def test_in_a_notebook(tmp_path: Path) -> None:
     [bundle] = ran.shown
     assert {"text/plain", "text/html", VIEW} <= bundle.keys()
     assert "y = 9.0; dy/dx = 6.0" in bundle["text/plain"]
+
+
+def test_full_matrices() -> None:
+    """They are those of jacobian and hessian, also in the block of the tape and of a list; the tape isn't used up."""
+    x = tm.constant([1.0, 2.0])
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        y = np.cumsum(x**3)
+        inside = tape.report(y, x, jacobian=True)
+    report = tape.report(y, x, jacobian=True, hessian=True, check=True)
+    kinds = [matrix.kind for matrix in report.findings.matrices]
+
+    assert ["jacobian", "hessian"] == kinds
+    assert "y[1]   3.0  12.0" in str(report)
+    assert "x[1]   0.0  12.0" in str(report)
+    assert str(report).count("matches finite differences") == 3
+    assert "y[1]   3.0  12.0" in str(inside)
+    assert [6.0, 12.0] == tape.gradient(y, x).numpy().tolist()
+
+
+def test_matrices_are_asked_for_by_truth_values() -> None:
+    """Another value is an error, as for every option."""
+    x = tm.Variable(2.0)
+    with tm.GradientTape() as tape:
+        y = x * x
+
+    with pytest.raises(OptionError, match="hessian"):
+        tape.report(y, x, hessian="yes")

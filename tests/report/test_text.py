@@ -132,7 +132,7 @@ def test_names_with_line_ends() -> None:
     found = record(lambda a: a * 2, tm.Variable(1.0, name="w\nx"), **{"k\nl": 1.0})
     found = found.with_tab("trace", None).with_tab("lines", ())
 
-    assert 11 == len(text(found).splitlines())
+    assert 12 == len(text(found).splitlines())
     assert "k l" in text(found)
 
 

@@ -8,16 +8,16 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from threading import Lock
 from types import CodeType
 from typing import Any, NamedTuple, Self
 
 from tapemagic.engine.events import Kind, origin_of
 from tapemagic.engine.recording import outputs_of, tick
 from tapemagic.engine.scopes import Scope
-from tapemagic.engine.tape.base_tape import contents_of
 from tapemagic.engine.tape.gradient_steps import GradientStep, GradientSteps
 from tapemagic.engine.tape.sweep import Gradients
-from tapemagic.engine.tape.tape import Sweep, Tape, tape_of
+from tapemagic.engine.tape.tape import Sweep, Tape
 from tapemagic.engine.tape.thinning import COLLECT_AFTER_BYTES, Thinning
 from tapemagic.engine.tape.turns import Turn
 from tapemagic.engine.tensor.tensor import Traced
@@ -165,6 +165,7 @@ class Observer(Tape):
         self._gradient_calls: dict[Any, GradientCall] = {}
         self._thinning: Thinning | None = None
         self._is_due = False
+        self._collecting = Lock()
         self._omitted: Thinned = (0, (), {})
         self.cut_records = 0
         super().__init__(True, watch_accessed_variables)
@@ -176,7 +177,7 @@ class Observer(Tape):
         self._orders.clear()
         self._seeds.clear()
         self._sweeps.clear()
-        self._spans = Spans()
+        # The spans stay: ids are never used again, and a custom gradient may reset the tape within a sweep.
         self._steps.clear()
         super()._clear()
         if self._thinning is not None:
@@ -322,13 +323,14 @@ class Observer(Tape):
     def _collect(self) -> None:
         # A sweep refers to the ids of gradients that are still to come.
         self._is_due = len(self._orders_now) > 1
-        if not self._is_due and self._thinning is not None:
+        # Another thread of the cell may be collecting.
+        if self._is_due or self._thinning is None or not self._collecting.acquire(blocking=False):
+            return
+        try:
             self._unsorted = 0
             self._thinning.collect()
-
-    def fork(self) -> Tape:
-        """Return a separate tape with the records so far."""
-        return tape_of(contents_of(self))
+        finally:
+            self._collecting.release()
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         super()._sweep_begins(targets)
@@ -521,8 +523,10 @@ class ObservedTape(Tape):
         self._times.append(tick())
 
     def _release(self) -> None:
+        # Copies, because the observer may go on.
+        self.part()
+        self._last_leaves = self._leaves
         super()._release()
-        self._is_view = False
 
     def _clear(self) -> None:
         super()._clear()

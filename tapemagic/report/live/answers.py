@@ -100,8 +100,7 @@ class Answers:
 
     def check(self) -> Check:
         """Check the gradients by finite differences."""
-        rows = self._kept().check()
-        return compared(self.findings, rows)
+        return compared(self.findings, self._kept().check())
 
 
 def _in_words(error: Exception) -> str:

@@ -124,6 +124,8 @@ def _stable(search: _Search, record: Record, step: Step) -> str:
         if began.name == "sigmoid" and record.name == "log":
             instead = f"tapemagic.log_sigmoid(-{_bracketed(argument)})"
             return f"Write {instead} instead of log(1 - sigmoid({argument})), {LOGITS}"
+        if "divide" in between:
+            return _of_written_sigmoid(search, step) if record.name == "log" else ""
         if began.name == "add":
             return f"Write np.log1p({search.name(step.position, -1)}) instead of the log of the sum"
         if began.name == "exp":
@@ -140,6 +142,23 @@ def _stable(search: _Search, record: Record, step: Step) -> str:
     if began.name == "prod" and not between:
         return f"Write np.sum(np.{record.name}({argument})) instead of the log of the product"
     return "Compute with logarithms: the log of a product is the sum of the logs"
+
+
+def _of_written_sigmoid(search: _Search, step: Step) -> str:
+    """Return the advice for the log of 1 - 1 / (1 + exp(-x)), or '' if the divisor is another sum."""
+    sum_of_two = search.records[step.position]
+    exponentials = [
+        position
+        for number in sum_of_two.ids
+        if (position := search.positions.get(number)) is not None
+        and search.records[position].name == "exp"
+    ]
+    # Of exp(a) + exp(b), one may be 1, too.
+    if len(exponentials) == 1 and _is_one(sum_of_two):
+        exponent = search.name(exponentials[0])
+        instead = f"tapemagic.log_sigmoid({exponent})"
+        return f"Write {instead} instead of log(1 - 1 / (1 + exp({exponent}))), {LOGITS}"
+    return ""
 
 
 def _stable_overflow(search: _Search, fact: NonFinite) -> str:
@@ -303,6 +322,13 @@ class _Search:
                 continue
             other = self.records[before]
             inner = _fitted(with_numbers(other.output), index)
+            # The sigmoid, written out: 1 / (1 + exp(-x)) is 1 where the divisor is.
+            quotient: tuple[str, ...] = ()
+            if other.name == "divide" and other.ids[0] not in self.subject.whole.tracked:
+                divisor = self.positions.get(other.ids[1], before)
+                if self.records[divisor].name == "add":
+                    before, other, quotient = divisor, self.records[divisor], ("divide",)
+                    inner = _fitted(with_numbers(other.output), inner)
             operands = [self.element(y, other.output, inner) for y in other.values]
             lost = other.name == "add" and all(np.all(y != 0) for y in operands)
             if lost or (
@@ -310,7 +336,7 @@ class _Search:
                 and record.name == "subtract"
                 and np.all(operands[0] != 0)
             ):
-                return Step(before, inner, "rounding", (*passed, record.name))
+                return Step(before, inner, "rounding", (*passed, record.name, *quotient))
         return Step(position, index, "computed", passed)
 
 

@@ -7,12 +7,16 @@ from dataclasses import replace
 from itertools import groupby
 
 from tapemagic.engine.tensor.tensor import id_of, unwrap
+from tapemagic.explain.contributions import percentage
 from tapemagic.explain.formatting import NOT_COMPUTED
 from tapemagic.explain.nonfinite import NonFinite, is_finite
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import summarise
+from tapemagic.report.tabs.gradients.check_result import Checked, outcome
 from tapemagic.report.tabs.gradients.find_gradients import Derivative
 from tapemagic.report.tabs.gradients.own_gradients import OwnGradient
+from tapemagic.report.tabs.paths.find_paths import find as find_paths
+from tapemagic.report.verdict.broadcasting import broadcasting
 from tapemagic.report.verdict.earlier_steps import earlier_step
 from tapemagic.report.verdict.kinks import kinks
 from tapemagic.report.verdict.nonfinite_text import describe, describe_warning
@@ -34,7 +38,7 @@ MAX_SENTENCE = 500
 """Maximum number of characters in a sentence."""
 
 LAZY = "This cell uses Dask arrays that haven't been computed yet. Add --compute to the %%tape line to see the numbers."
-GRADIENTS, TRAINING = "Gradients", "Training"
+GRADIENTS, TRAINING, PATHS = "Gradients", "Training", "Paths"
 KINDS = {"overflow": "overflow", "division by zero": "divide by zero"}
 """NumPy's kinds of warnings, by the cause of a nan or infinity."""
 MORE_PHRASES: Mapping[Topic, tuple[str, str]] = {
@@ -55,6 +59,7 @@ def verdict(
     own: Sequence[OwnGradient] = (),
     flags: Sequence[str] = (),
     remarks: Sequence[Statement] | None = None,
+    checks: Sequence[Checked] = (),
 ) -> tuple[Statement, ...]:
     """State the results of a recording in at most `MAX_SENTENCES` sentences.
 
@@ -63,6 +68,7 @@ def verdict(
     - `own`: The gradients that the program computed itself.
     - `flags`: Sentences on problems of a training.
     - `remarks`: Statements on lazy values. By default, how to compute them.
+    - `checks`: The derivatives that were compared with finite differences.
 
     Returns
     -------
@@ -73,6 +79,7 @@ def verdict(
     statements = [
         *facts,
         *_warnings(subject, nonfinite),
+        *broadcasting(subject),
         *subject.context.notes,
         *_missing(derivatives),
         *_own_nones(own),
@@ -80,6 +87,8 @@ def verdict(
         *_results(subject, derivatives, {row.name for row in own if row.higher}),
         *(_uncomputed(subject, derivatives) if remarks is None else remarks),
         *_training(flags),
+        *_largest_part(subject),
+        *_checks(checks),
         *kinks(subject),
     ]
     return shortened(sorted(statements, key=by_severity))
@@ -226,6 +235,37 @@ def _training(flags: Sequence[str]) -> Iterator[Statement]:
         if len(flags) > 1:
             text = f"{text.removesuffix('.')}; and {len(flags) - 1} more, in {TRAINING}"
         yield Statement("training", text, tab=TRAINING)
+
+
+def _largest_part(subject: Subject) -> Iterator[Statement]:
+    """Yield which path adds the most to the first gradient that is a sum over several paths."""
+    paths = subject.shared(find_paths)
+    parts = ((entry, entry.largest) for entry in paths.gradients) if paths else ()
+    for gradient, part in parts:
+        if part is None:
+            continue
+        symbol, share = gradient.symbol, percentage(part.share)
+        if gradient.is_norm:
+            text = (
+                f"{symbol} is the sum of {gradient.count} paths. By norm, the largest goes through {part.where}: "
+                f"{part.contribution}, {share} of the sum of all norms."
+            )
+        elif gradient.is_signed:
+            text = (
+                f"{symbol} = {gradient.gradient} is a sum that partly cancels: {part.contribution} through "
+                f"{part.where}, and {part.others} through the rest."
+            )
+        else:
+            text = f"Of {symbol} = {gradient.gradient}, {part.contribution} ({share}) comes through {part.where}."
+        yield Statement("path", text, tab=PATHS)
+        return
+
+
+def _checks(checks: Sequence[Checked]) -> Iterator[Statement]:
+    """Yield how the derivatives compare with finite differences, and which were not compared."""
+    if checks:
+        differs = any(entry.check.outcome == "differs" for entry in checks)
+        yield Statement("differs" if differs else "note", outcome(checks), tab=GRADIENTS)
 
 
 def truncate(text: str, max_length: int = MAX_REASON) -> str:

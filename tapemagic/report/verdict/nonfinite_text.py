@@ -17,7 +17,7 @@ from tapemagic.explain.lazy_values import has_numbers, with_numbers
 from tapemagic.explain.nonfinite import NonFinite, is_finite, nonfinite_on
 from tapemagic.report.subject import Subject
 from tapemagic.report.verdict.numeric_warning import NumericWarning
-from tapemagic.report.verdict.source_operands import OPERATORS, operands_on
+from tapemagic.report.verdict.source_operands import OPERATORS, operands_at, operands_on
 
 SAFE = {"arcsin": "0.0", "arccos": "0.0", "arctanh": "0.0", "arccosh": "2.0"}
 """Inputs with a finite derivative for functions that have none at 1.0."""
@@ -184,7 +184,7 @@ def operands_of(subject: Subject, fact: NonFinite) -> str:
     """Describe the inputs of an operation at the element: x[2] is -1.0."""
     record = Record._make(subject.whole.records[fact.record])
     places = range(len(record.values)) if len(fact.operands) > 1 else [fact.operand or 0]
-    written = operands_on(_place(subject, fact.record), fact.operation)
+    written = _operands_in_text(subject, fact.record, fact.operation)
     pairs = [
         (_name(subject, record, place, text, fact.index) or _written(written, place), text)
         for place, text in zip(places, fact.operands, strict=False)
@@ -200,6 +200,17 @@ def _written(written: Sequence[str], place: int) -> str:
     """Return an operand as the program writes it, or '' for constants such as np.nan."""
     name = written[place] if place < len(written) else ""
     return "" if name.startswith(("np.nan", "np.inf")) else name
+
+
+def _operands_in_text(subject: Subject, position: int, operation: str) -> Sequence[str]:
+    """Return the operands of an operation as the cell writes them; empty if that isn't clear."""
+    place = _place(subject, position)
+    if place is None:
+        return []
+    origins = subject.whole.origins
+    _, call, offset, _ = origins.sites[position]
+    exact = operands_at(origins.calls[call].code, offset, operation)
+    return exact or operands_on(place, operation)
 
 
 def _place(subject: Subject, position: int) -> Place | None:
@@ -235,9 +246,9 @@ def _advice(subject: Subject, fact: NonFinite) -> str:
     operation = record.name
     safe = SAFE.get(operation, "1.0")
     place, part = PARTS.get(operation, (0, ""))
-    written = _written(operands_on(_place(subject, position), operation), place)
+    written = _written(_operands_in_text(subject, position, operation), place)
     argument = written or subject.known_names.get(record.ids[place], "") or "x"
-    chosen = operands_on(_place(subject, fact.unchosen or 0), "where")
+    chosen = _operands_in_text(subject, fact.unchosen or 0, "where")
     condition = (chosen[0] if len(chosen) == 3 else "") or "condition"
     branches = f"{argument}, {safe}" if fact.branch == 1 else f"{safe}, {argument}"
     inside = f"np.where({condition}, {branches})"

@@ -15,6 +15,7 @@ from tapemagic.report.verdict.statement import Statement, Topic
 
 CHIPS: Mapping[Topic, tuple[str, str]] = {
     "nonfinite": (BAD, "nan or inf"),
+    "differs": (BAD, "differs"),
     "warning": (WARN, "warning"),
     "left": (WARN, "not tracked"),
     "none": (WARN, "None"),
@@ -22,7 +23,7 @@ CHIPS: Mapping[Topic, tuple[str, str]] = {
 }
 """The words before statements on problems, with their styles."""
 
-QUIETER: tuple[Topic, ...] = ("kink", "note")
+QUIETER: tuple[Topic, ...] = ("kink", "path", "note")
 """The topics of unimportant statements."""
 
 

@@ -6,7 +6,17 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 Topic = Literal[
-    "nonfinite", "warning", "left", "none", "missing", "result", "training", "kink", "note"
+    "nonfinite",
+    "differs",
+    "warning",
+    "left",
+    "none",
+    "missing",
+    "result",
+    "path",
+    "training",
+    "kink",
+    "note",
 ]
 
 TOPICS: tuple[Topic, ...] = get_args(Topic)
@@ -17,10 +27,11 @@ TOPICS: tuple[Topic, ...] = get_args(Topic)
 class Statement:
     """A sentence of the verdict.
 
-    - `topic`: {'nonfinite', 'warning', 'left', 'none', 'missing', 'result', 'training', 'kink', 'note'}. 'nonfinite': a
-      nan or an infinity began. 'warning': NumPy warned. 'left': the expected target became a plain value. 'none': a
-      gradient is None. 'missing': a gradient is incomplete. 'result': a target with its gradients. 'training': a
-      problem of a training. 'kink': an operation has no derivative at the point. 'note': all others.
+    - `topic`: One of `TOPICS`. 'nonfinite': a nan or an infinity began. 'differs': finite differences disagree with a
+      derivative. 'warning': NumPy warned. 'left': the expected target became a plain value. 'none': a gradient is None.
+      'missing': a gradient is incomplete. 'result': a target with its gradients. 'path': the largest part of a
+      gradient. 'training': a problem of a training. 'kink': an operation has no derivative at the point. 'note': all
+      others.
     - `line`: The line of the cell that the statement is about.
     - `tab`: The title of the tab with more details, or ''.
     """

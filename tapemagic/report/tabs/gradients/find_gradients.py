@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from tapemagic.engine.tape.observer import Observer
+from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.explain.causes import why_none
 from tapemagic.explain.formatting import derivative_symbol
@@ -16,10 +16,16 @@ from tapemagic.report.derivatives import Key, name_of_sum
 from tapemagic.report.request import Kind
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summary, summarise
+from tapemagic.report.tabs.gradients.check_result import Check, Checked
 from tapemagic.report.tabs.gradients.jacobians import hessians, jacobians
 from tapemagic.report.tabs.gradients.matrices import ASKING, Matrix, PendingMatrix
-from tapemagic.report.tabs.gradients.numeric_check import MAX_WORK, Check, checks_of
-from tapemagic.report.tabs.gradients.own_gradients import OwnGradient, own_gradients
+from tapemagic.report.tabs.gradients.next_step import next_step
+from tapemagic.report.tabs.gradients.numeric_check import MAX_WORK, Checker, checks_of
+from tapemagic.report.tabs.gradients.own_gradients import (
+    OwnGradient,
+    checked_own_gradients,
+    own_gradients,
+)
 
 
 @dataclass(frozen=True)
@@ -56,29 +62,56 @@ class GradientFindings:
     - `rows`: The derivatives of the targets with respect to the sources, order by order.
     - `matrices`: The full matrices that were requested.
     - `own`: The gradients that the program took itself.
+    - `next_step`: A sentence on one more step of training, or ''.
     """
 
     rows: tuple[Derivative, ...] = ()
     matrices: tuple[Matrix, ...] = ()
     own: tuple[OwnGradient, ...] = ()
+    next_step: str = ""
+
+    def checks(self) -> list[Checked]:
+        """Return the derivatives that were compared with finite differences, or could not be, in the order shown."""
+        entries: list[Derivative | OwnGradient | Matrix] = [*self.rows, *self.own, *self.matrices]
+        # Several gradients of the program may have the same symbol, but not the same name.
+        return [
+            Checked(
+                getattr(entry, "name", "") or entry.symbol,
+                entry.check,
+                bool(entry.reason) and entry.text is not None,
+            )
+            for entry in entries
+            if entry.check
+        ]
 
 
 def find(subject: Subject) -> GradientFindings:
     """Find the rows of the table of gradients, the full matrices, and the gradients that the program took."""
+    rows, matrices = subject.shared(gradient_rows), _finished(subject, subject.matrices)
+    keys = zip(subject.derivatives.gradients, rows, strict=True)
+    incomplete = {key for key, row in keys if row.reason and row.text is not None}
+    step = next_step(subject, incomplete)
+    return GradientFindings(rows, matrices, subject.shared(own_gradients), step)
+
+
+def checked(subject: Subject) -> GradientFindings:
+    """Find the same, with as many derivatives compared with finite differences as `MAX_WORK` allows."""
+    checker = Checker(subject, MAX_WORK)
+    rows, own = _rows(subject, checks_of(checker)), checked_own_gradients(checker)
+    # The entries of the matrices were not kept, so the matrices are computed again.
+    matrices = requested_matrices(subject, subject.whole.tape(), checker)
+    return GradientFindings(rows, _finished(subject, matrices), own)
+
+
+def _finished(subject: Subject, matrices: Sequence[PendingMatrix]) -> tuple[Matrix, ...]:
     # With --compute, the hint to use --compute would be wrong.
     hint = ASKING if subject.request.compute is None else ""
-    matrices = tuple(matrix.finished(hint) for matrix in subject.matrices)
-    return GradientFindings(subject.shared(gradient_rows), matrices, subject.shared(own_gradients))
+    return tuple(matrix.finished(hint) for matrix in matrices)
 
 
 def gradient_rows(subject: Subject) -> tuple[Derivative, ...]:
     """Return a row for every derivative; with the option ``check``, compared with finite differences."""
-    return _rows(subject, checks_of(subject) if subject.request.check else {})
-
-
-def checked_rows(subject: Subject) -> tuple[Derivative, ...]:
-    """Return the rows, with as many derivatives of first order compared as `MAX_WORK` allows."""
-    return _rows(subject, checks_of(subject, MAX_WORK))
+    return _rows(subject, checks_of(subject.shared(Checker)) if subject.request.check else {})
 
 
 def _rows(subject: Subject, checks: Mapping[Key, Check]) -> tuple[Derivative, ...]:
@@ -92,15 +125,22 @@ MATRICES: dict[Kind, Callable[..., list[PendingMatrix]]] = {
 """The functions that find the full matrices of each kind."""
 
 
-def requested_matrices(subject: Subject, observer: Observer) -> list[PendingMatrix]:
-    """Return the full matrices that were requested; those of Dask arrays have no numbers yet."""
+def requested_matrices(
+    subject: Subject, tape: Tape, checker: Checker | None = None
+) -> list[PendingMatrix]:
+    """Return the full matrices that were requested; those of Dask arrays have no numbers yet.
+
+    With a `checker`, or the option ``check``, they are compared with finite differences.
+    """
     request = subject.request
+    if request.check and checker is None:
+        checker = subject.shared(Checker)
     reasons = reasons_for_none(subject) if request.matrices else {}
     return [
         matrix
         for kind, find_matrices in MATRICES.items()
         if kind in request.matrices
-        for matrix in find_matrices(observer, request.targets, request.sources, reasons)
+        for matrix in find_matrices(tape, request.targets, request.sources, reasons, checker)
     ]
 
 

@@ -5,8 +5,9 @@ They leave no records on the observer. Those of Dask arrays are built without co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -14,22 +15,25 @@ import numpy as np
 
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.recording import silence
-from tapemagic.engine.tape.observer import Observer
-from tapemagic.engine.tape.tape import Tape
+from tapemagic.engine.tape.base_tape import contents_of
+from tapemagic.engine.tape.tape import Tape, tape_of
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.errors import NotComputedError, UnsupportedArgumentError
 from tapemagic.explain.formatting import NOT_COMPUTED, derivative_symbol, mixed_derivative_symbol
 from tapemagic.explain.snapshot import Named
 from tapemagic.report.derivatives import failure_reason
+from tapemagic.report.tabs.gradients.check_result import Check
 from tapemagic.report.tabs.gradients.matrices import (
     MAX_SHOWN,
     Block,
     Matrix,
+    MatrixAxis,
     PendingMatrix,
     axis_of,
     drafted,
     with_notes,
 )
+from tapemagic.report.tabs.gradients.numeric_check import Checker, Claim
 
 MAX_ENTRIES = 10**6
 """The entries of the largest matrix that is computed for a report."""
@@ -47,48 +51,78 @@ Reasons = Mapping[tuple[int, int], str | None]
 
 
 def jacobians(
-    observer: Observer, targets: Sequence[Named], sources: Sequence[Named], reasons: Reasons
+    tape: Tape,
+    targets: Sequence[Named],
+    sources: Sequence[Named],
+    reasons: Reasons,
+    checker: Checker | None = None,
 ) -> list[PendingMatrix]:
     """The Jacobian of every target with respect to every source."""
+    compare = partial(_compared, checker, len(targets) * len(sources)) if checker else None
     return [
-        _jacobian(observer, target, source, reasons[t, s])
+        _jacobian(tape, target, source, reasons[t, s], compare)
         for t, target in enumerate(targets)
         for s, source in enumerate(sources)
     ]
 
 
-def _jacobian(observer: Observer, down: Named, across: Named, reason: str | None) -> PendingMatrix:
+def _compared(
+    checker: Checker,
+    count: int,
+    target: Any,
+    chain: Sequence[Sequence[Any]],
+    axes: tuple[MatrixAxis, MatrixAxis],
+    sources: Sequence[Any],
+    table: Any,
+) -> Check:
+    """Compare a matrix, one of `count`, with finite differences."""
+    down, across = axes
+    claim = Claim([target], chain, sources, table, True, (down.label, across.label))
+    return checker.check(claim, count)
+
+
+def _jacobian(
+    tape: Tape, down: Named, across: Named, reason: str | None, compare: Callable[..., Check] | None
+) -> PendingMatrix:
     (y, target), (x, source) = down, across
     blank = Matrix("jacobian", y, (x,), target.shape + source.shape, reason=reason)
     if reason:
         return PendingMatrix(blank)
     lazy = is_lazy(unwrap(target))
     elsewhere = f"tape.jacobian({y}, {x}) {LAZILY}" if lazy else "tape.jacobian computes it"
-    work = 0 if lazy and target.size == 1 else _work(observer, target)  # a gradient is taken anyway
+    work = 0 if lazy and target.size == 1 else _work(tape, target)  # a gradient is taken anyway
     if problem := _too_large(target.size * source.size, work):
         return PendingMatrix(with_notes(blank, f"{problem}; {elsewhere}"))
     try:
-        block = Block(_derivatives(observer, target, source), (target.size, source.size))
-        return drafted(PendingMatrix(blank, [[block]], axis_of(down), axis_of(across)), elsewhere)
+        block = Block(_derivatives(tape, target, source), (target.size, source.size))
+        axes = axis_of(down), axis_of(across)
+        check = compare and partial(compare, target, (), axes, [source])
+        return drafted(PendingMatrix(blank, [[block]], *axes), elsewhere, check)
     except Exception as error:  # noqa: BLE001 -- a rule may call anything
         return PendingMatrix(_failed(blank, error, target))
 
 
 def hessians(
-    observer: Observer, targets: Sequence[Named], sources: Sequence[Named], reasons: Reasons
+    tape: Tape,
+    targets: Sequence[Named],
+    sources: Sequence[Named],
+    reasons: Reasons,
+    checker: Checker | None = None,
 ) -> list[PendingMatrix]:
     """The Hessian of every target, or of its sum if it is an array, with respect to all sources.
 
     A small Hessian is one matrix; a larger one has a block for every two sources.
     """
     matrices = []
+    count = len(targets) * len(sources) * (len(sources) + 1) // 2
+    compare = partial(_compared, checker, count) if checker else None
     for t, target in enumerate(targets):
         why = [reasons[t, s] or _complex_reason(x, source) for s, (x, source) in enumerate(sources)]
         # Sources without a gradient have no second derivatives: each gets a matrix with its reason.
         connected = [source for source, reason in zip(sources, why, strict=True) if not reason]
         if connected:
-            # A fork, because recording the gradients must add no records to the observer.
-            matrices += _hessian(observer.fork(), target, connected)
+            # A copy, because recording the gradients must add no records to the observer.
+            matrices += _hessian(tape_of(contents_of(tape)), target, connected, compare)
         matrices += [
             PendingMatrix(Matrix("hessian", target[0], (x, x), source.shape * 2, reason=reason))
             for (x, source), reason in zip(sources, why, strict=True)
@@ -106,7 +140,9 @@ def _complex_reason(x: str, source: Any) -> str:
     )
 
 
-def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[PendingMatrix]:
+def _hessian(
+    tape: Tape, target: Named, sources: Sequence[Named], compare: Callable[..., Check] | None
+) -> list[PendingMatrix]:
     """The Hessian of a target as one matrix or as blocks; the tape records the gradients."""
     y, goal = target
     names = ", ".join(x for x, _ in sources)
@@ -119,7 +155,8 @@ def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[Pendin
             gradients = tape.gradient(goal, [x for _, x in sources])
         lazily = f"tape.jacobian {OF_GRADIENT}, {LAZILY}"
         elsewhere = lazily if is_lazy(unwrap(goal)) else JACOBIAN_OF_GRADIENT
-        second = _HessianBlocks(tape, sources, gradients, elsewhere)
+        compare = compare and partial(compare, goal)
+        second = _HessianBlocks(tape, sources, gradients, elsewhere, compare)
         if axis_of(*sources).size <= MAX_SHOWN or len(sources) > MAX_BLOCK_SOURCES:
             return [second.one_matrix(blank)]
         first, *rest = combinations_with_replacement(range(len(sources)), 2)
@@ -135,13 +172,14 @@ def _hessian(tape: Tape, target: Named, sources: Sequence[Named]) -> list[Pendin
 class _HessianBlocks:
     """The Hessian of a target: the Jacobians of its gradients, which a tape has recorded.
 
-    `elsewhere` says where to find what is too large.
+    `elsewhere` says where to find what is too large, and `compare` checks a matrix.
     """
 
     tape: Tape
     sources: Sequence[Named]
     gradients: Sequence[Any]
     elsewhere: str
+    compare: Callable[..., Check] | None
 
     def one_matrix(self, blank: Matrix) -> PendingMatrix:
         """The Hessian as one matrix, with the elements of all sources."""
@@ -162,7 +200,10 @@ class _HessianBlocks:
             [dense[i, j] if i <= j else dense[j, i].transposed() for j in range(count)]
             for i in range(count)
         ]
-        return drafted(PendingMatrix(blank, blocks, every, every, tuple(notes)), self.elsewhere)
+        xs = [x for _, x in self.sources]
+        check = self.compare and partial(self.compare, [xs], (every, every), xs)
+        draft = PendingMatrix(blank, blocks, every, every, tuple(notes))
+        return drafted(draft, self.elsewhere, check)
 
     def block(self, blank: Matrix, i: int, j: int) -> PendingMatrix:
         """The block of the Hessian with the elements of one source as rows, and of another as columns."""
@@ -183,7 +224,9 @@ class _HessianBlocks:
             notes.append(f"{mixed_derivative_symbol(y, w, x)} is its transpose")
         rows, columns = axis_of(self.sources[i]), axis_of(self.sources[j])
         blocks = [[block or self._zeros(i, j)]]
-        return drafted(PendingMatrix(blank, blocks, rows, columns, tuple(notes)), self.elsewhere)
+        check = self.compare and partial(self.compare, [[down]], (rows, columns), [across])
+        draft = PendingMatrix(blank, blocks, rows, columns, tuple(notes))
+        return drafted(draft, self.elsewhere, check)
 
     def _block(self, i: int, j: int) -> Block | None:
         """The second derivatives, a row for each element of source i, or None for unconnected sources.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -16,18 +16,22 @@ from tapemagic.explain.formatting import (
     derivative_symbol,
     format_entries,
     format_number,
+    format_shape,
     mixed_derivative_symbol,
 )
 from tapemagic.explain.lazy_values import is_pending, with_numbers
 from tapemagic.report.cells import Cells, block_means, rounded
 from tapemagic.report.derivatives import failure_reason
 from tapemagic.report.request import Kind
+from tapemagic.report.tabs.gradients.check_result import Check
 
 MAX_SHOWN = 8
 """The number of rows and columns that are written out."""
 MAX_CELLS = 64
 """The number of rows and columns of a heat map."""
 GAP = "…"
+Compare = Callable[[Any], Check]
+"""Checks a table of derivatives."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,8 @@ class Matrix:
         Remarks; if there are no cells, the reason why they were not computed.
     reason : str or None
         The reason for a None.
+    check : Check or None
+        The check by finite differences.
     """
 
     kind: Kind
@@ -81,6 +87,12 @@ class Matrix:
     heat: HeatMap | None = None
     notes: tuple[str, ...] = ()
     reason: str | None = None
+    check: Check | None = None
+
+    @property
+    def text(self) -> str | None:
+        """The size of the matrix, or None if there is no derivative."""
+        return None if self.reason else format_shape(self.shape)
 
     @property
     def symbol(self) -> str:
@@ -219,9 +231,12 @@ class PendingMatrix:
         if not self.blocks:
             return self.matrix
         matrix = replace(self.matrix, notes=(*self.matrix.notes, *self.notes))
+        return with_entries(matrix, self.table(), self.down, self.across)
+
+    def table(self) -> Any:
+        """Return the entries, in rows and columns; none of them may be pending."""
         tables = [[block.table() for block in row] for row in self.blocks]
-        table = np.block(tables) if len(tables) > 1 else tables[0][0]
-        return with_entries(matrix, table, self.down, self.across)
+        return np.block(tables) if len(tables) > 1 else tables[0][0]
 
     def finished(self, hint: str = "") -> Matrix:
         """The matrix with its entries, or a note that they are not computed, with a hint."""
@@ -233,15 +248,16 @@ class PendingMatrix:
             return replace(self.matrix, reason=failure_reason(error))
 
 
-def drafted(draft: PendingMatrix, elsewhere: str) -> PendingMatrix:
+def drafted(draft: PendingMatrix, elsewhere: str, compare: Compare | None) -> PendingMatrix:
     """A draft, filled at once if its entries are in memory, or refused if they would be too large to be kept.
 
-    `elsewhere` says where to find those.
+    `elsewhere` says where to find those. `compare` checks the entries.
     """
     lazy = [block.values for row in draft.blocks for block in row if is_lazy(block.values)]
     # Filled at once, so that the report keeps labels and texts, and the array of entries is freed.
     if not lazy:
-        return PendingMatrix(draft.filled())
+        check = compare(draft.table()) if compare else None
+        return PendingMatrix(replace(draft.filled(), check=check))
     if any(x.size * x.dtype.itemsize > MAX_KEPT_BYTES for x in lazy):
         return PendingMatrix(with_notes(draft.matrix, f"{NOT_COMPUTED}, {LARGE}; {elsewhere}"))
     return draft

@@ -1,18 +1,19 @@
-"""Gradients of first order, checked by finite differences of the recorded operations."""
+"""Derivatives of every order, checked by finite differences of the recorded operations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import inf
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tapemagic.engine.gradcheck.finite_differences import (
     CENTRAL,
     STEP,
-    Comparison,
     WeightedSum,
     entry_of,
     entry_size,
@@ -23,8 +24,10 @@ from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.errors import NotComputedError
 from tapemagic.explain.formatting import format_number
 from tapemagic.explain.lazy_values import has_numbers
-from tapemagic.report.derivatives import Key
+from tapemagic.explain.snapshot import Snapshot
+from tapemagic.report.derivatives import Key, failure_reason
 from tapemagic.report.subject import Subject
+from tapemagic.report.tabs.gradients.check_result import Check
 from tapemagic.report.tabs.gradients.replaying import (
     Replay,
     ReplayError,
@@ -32,66 +35,6 @@ from tapemagic.report.tabs.gradients.replaying import (
     replay_of,
     several,
 )
-
-
-@dataclass(frozen=True)
-class Check:
-    """The result of checking a gradient by finite differences.
-
-    Attributes
-    ----------
-    outcome : {'agrees', 'differs', 'not checked'}
-    tolerance : float
-        The largest relative difference that counts as agreement.
-    checked, size : int
-        The number of entries that were compared, and of all entries.
-    entry : str
-        The entry with the largest difference: ``[3]``, or '' for a number.
-    here, there : str
-        The gradient in that entry, and the finite difference.
-    note : str
-        A possible reason for a difference, or the reason why nothing could be compared.
-    """
-
-    outcome: Literal["agrees", "differs", "not checked"]
-    tolerance: float = 0.0
-    checked: int = 0
-    size: int = 0
-    entry: str = ""
-    here: str = ""
-    there: str = ""
-    note: str = ""
-
-    @property
-    def text(self) -> str:
-        """The result as text.
-
-        Examples
-        --------
-        >>> print(Check("agrees", 1e-7, 1, 1).text)
-        matches finite differences (relative error < 1e-7)
-        >>> print(Check("differs", 1e-7, 50, 784, "[3]", "1.25", "1.31", "it has a kink there").text)
-        differs from finite differences among 50 of 784 entries, chosen evenly: entry [3] is 1.25 on the tape, \
-1.31 by finite differences; it has a kink there
-        """
-        if self.outcome == "not checked":
-            return f"not checked by finite differences: {self.note}"
-        chosen = f"{self.checked:,} of {self.size:,} entries, chosen evenly"
-        some = chosen if self.checked < self.size else ""
-        if self.outcome == "agrees":
-            where = f" in {some}" if some else ""
-            return f"matches finite differences{where} (relative error < {small(self.tolerance)})"
-        where = f" among {some}" if some else ""
-        here = f"{self.here} on the tape, {self.there} by finite differences"
-        what = f"entry {self.entry} is {here}" if self.entry else here
-        note = f"; {self.note}" if self.note else ""
-        return f"differs from finite differences{where}: {what}{note}"
-
-
-def small(number: float) -> str:
-    """A tolerance as one writes it: 1e-7."""
-    return f"{number:g}".replace("e-0", "e-")
-
 
 MAX_COMPARED = 50
 """The largest number of entries of a source that are compared."""
@@ -103,6 +46,8 @@ OVERHEAD = 3000
 """The number of elements that could be computed in the time that it takes to call a function."""
 COPIES = 12
 """The number of copies of a source in one comparison."""
+SWEEPS = 3
+"""The cost of a repeated derivative, in that of the operations that it records: recording, sweeping and checking."""
 
 # With step 1e-3, the formula of 6th order is exact to about 2e-13 of the function's values: their rounding, 2e-16,
 # divided by the step. The recorded gradient carries the rounding of its own dtype, hence the coarser limits below.
@@ -114,6 +59,8 @@ TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4}
 # but a rounding error larger by 100: hence the rougher tolerance.
 SHORTER, ROUGHER = 1e-2, 1e-5
 """The factor of the shorter step that is tried where a gradient differs, and the tolerance for it."""
+SHORTEST = 1e-4
+"""The factor of the step that shows whether the differences settle: they don't where a derivative jumps nearby."""
 SLIGHT = 1e-3
 """Entries smaller than this, relative to the largest, are only as exact as one of this size."""
 SHORTENED = (1e-2, 1e-3, 1e-4)
@@ -131,145 +78,292 @@ NOISE = 1e-8
 """A finite difference smaller than this, relative to what it is compared with, is shown as zero."""
 
 OUT_OF_TIME = "checking the other gradients took too long; {} checks them all"
+TOO_LONG = "repeating its operations would take too long"
 UNCOMPUTED = "this cell uses Dask arrays: check the gradient on a sample in memory"
-LOST = "it is lost in the rounding error of the target, which is much larger"
+LOST = "it is lost in the rounding error of {}, which {} much larger"
+UNSTEADY = "the {} jumps or bends sharply near this point, so finite differences don't settle"
 
 
-def checks_of(subject: Subject, max_work: float = inf) -> Mapping[Key, Check]:
-    """The comparison of every gradient of first order that is not None, by target, source and order.
+class Claim(NamedTuple):
+    """A derivative that a report shows, as a question to finite differences.
 
-    It is the recorded operations that are repeated, with changed sources. So the check is one of the derivative of
-    the recording: branches and constants are those of the run.
+    It is the derivative of something one order lower: of the targets, or of their derivatives with respect to `chain`.
+
+    - `targets`: Tensors; the derivatives are those of their sum.
+    - `chain`: For each lower order, the tensors with respect to which it was taken: one, except for the last.
+    - `sources`: The tensors that are changed.
+    - `value`: The gradient of the sum of what is one order lower, or all derivatives as a matrix, with a column for
+      each element of the sources.
+    - `is_matrix`: Whether `value` is such a matrix.
+    - `labels`: For a matrix, the names of its rows and of its columns by their numbers.
+    """
+
+    targets: Sequence[Any]
+    chain: Sequence[Sequence[Any]]
+    sources: Sequence[Any]
+    value: Any
+    is_matrix: bool = False
+    labels: tuple[Callable[[int], str], Callable[[int], str]] = (str, str)
+
+    @property
+    def lost(self) -> str:
+        """The reason why rounding hides the derivative."""
+        if self.chain:
+            return LOST.format("the numbers that it was computed from", "are")
+        return LOST.format("the target", "is")
+
+    @property
+    def below(self) -> str:
+        """The differentiated quantity: the target, or its derivative one order lower."""
+        return f"derivative of order {len(self.chain)}" if self.chain else "target"
+
+
+@dataclass
+class Checker:
+    """Compares derivatives with finite differences of a recording, and counts the work.
 
     - `max_work`: The number of elements to compute after which no further check begins. It counts work, not seconds,
       so that a page has the same contents on every machine.
     """
-    gradients = subject.derivatives.gradients
-    keys = [key for key in gradients if key[2] == 1 and gradients[key] is not None]
-    checks: dict[Key, Check] = {}
-    done = 0.0
-    for key in keys:
-        if done >= max_work:
-            option = "%%tape --check" if subject.context.program.in_cell else "check=True"
-            checks[key] = Check("not checked", note=OUT_OF_TIME.format(option))
-            continue
-        checks[key], work = _check(subject, key, WORK / len(keys))
-        done += work
-    return checks
+
+    subject: Subject
+    max_work: float = inf
+    _done: float = field(default=0.0, init=False)
+    _known: dict[Any, tuple[Any, Check]] = field(default_factory=dict, init=False)
+
+    def check(self, claim: Claim, count: int) -> Check:
+        """Compare a derivative, one of `count`, in as many entries as its part of the work allows."""
+        # Programs often take the gradients that the report takes, too.
+        parts = (claim.targets, *claim.chain, claim.sources)
+        key = (claim.is_matrix, *(tuple(map(id_of, xs)) for xs in parts))
+        if key in self._known:
+            value, result = self._known[key]
+            if np.array_equal(value, claim.value):
+                return result
+        if self._done >= self.max_work:
+            option = "%%tape --check" if self.subject.context.program.in_cell else "check=True"
+            return Check("not checked", note=OUT_OF_TIME.format(option))
+        result, used = _check(self.subject.whole, claim, WORK / count)
+        self._done += used
+        self._known[key] = claim.value, result
+        return result
 
 
-def _check(subject: Subject, key: Key, work: float) -> tuple[Check, float]:
-    """Compare one gradient, in as many entries as an amount of work allows; return also the amount that it took."""
-    target, source = subject.targets[key[0]][1], subject.sources[key[1]][1]
-    gradient, y = unwrap(subject.derivatives.gradients[key]), unwrap(target)
-    if not all(map(has_numbers, (gradient, y, unwrap(source)))):
+def checks_of(checker: Checker) -> Mapping[Key, Check]:
+    """Compare the derivatives of the table of gradients; return the results by target, source and order.
+
+    It is the recorded operations that are repeated, with changed sources. So the check is one of the derivative of
+    the recording: branches and constants are those of the run.
+    """
+    subject = checker.subject
+    table = subject.derivatives
+    claims: dict[Key, Claim] = {}
+    for (t, s, level), gradient in table.gradients.items():
+        if gradient is None:
+            below = table.gradients.get((t, s, level - 1))
+            # Where a derivative does not depend on the source, the next one is zero, and that is checked.
+            if below is None or (t, s, level) in table.problems:
+                continue
+        x = subject.sources[s][1]
+        value = np.zeros(x.shape, x.dtype) if gradient is None else unwrap(gradient)
+        claims[t, s, level] = Claim([subject.targets[t][1]], [[x]] * (level - 1), [x], value)
+    return {key: checker.check(claim, len(claims)) for key, claim in claims.items()}
+
+
+def _check(snapshot: Snapshot, claim: Claim, work: float) -> tuple[Check, float]:
+    """Compare a derivative, in as many entries as an amount of work allows; return also the amount that it took."""
+    points = {id_of(x): unwrap(x) for x in (*claim.sources, *(x for xs in claim.chain for x in xs))}
+    known = (claim.value, *map(unwrap, claim.targets), *points.values())
+    if not all(map(has_numbers, known)):
         return Check("not checked", note=UNCOMPUTED), 0.0
-    if not gradient.size:
+    if claim.is_matrix and any(x.dtype.kind == "c" for x in known):
+        return Check("not checked", note="its numbers are complex"), 0.0
+    if not claim.value.size:
         return Check("not checked", note="it has no entries"), 0.0
-    if not all(np.all(np.isfinite(x)) for x in (gradient, y, unwrap(source))):
+    if not all(np.all(np.isfinite(x)) for x in known):
         return Check("not checked", note="some numbers are nan or infinite"), 0.0
     # Finding the operations takes as long as repeating them once.
-    found = OVERHEAD * float(len(subject.whole.records))
+    found = OVERHEAD * float(len(snapshot.records))
     with silence(), np.errstate(all="ignore"):
         try:
-            replay = replay_of(subject.whole, id_of(target), id_of(source), unwrap(source))
+            replay = replay_of(snapshot, list(map(id_of, claim.targets)), points)
+            at, cost, scale = _lower(replay, claim)
+            if claim.chain and len(CENTRAL) * cost > MAX_WORK:
+                return Check("not checked", note=TOO_LONG), found + cost
+            tolerance = TOLERANCES.get(str(claim.value.dtype), TOLERANCE)
+            chosen = _chosen(at.point.size // entry_size(at.inputs[0]), work, cost)
+            check = _Comparison(at, replay, claim, tolerance, scale).result(chosen)
         except ReplayError as error:
             return Check("not checked", note=str(error)), found
         except NotComputedError:
             return Check("not checked", note=UNCOMPUTED), found
-        weights = flat([np.ones_like(double(y))])
-        at = _Recorded(lambda x: replay(unwrap(x)), [replay.point], [double(y)], weights, gradient)
-        tolerance = TOLERANCES.get(str(gradient.dtype), TOLERANCE)
-        cost = _cost(replay)
-        chosen = _chosen(replay, work, cost)
-        check = _Comparison(at, replay, tolerance).result(chosen)
+        except Exception as error:  # noqa: BLE001 -- rules and operations may be any function
+            return Check("not checked", note=failure_reason(error)), found
         return check, found + len(CENTRAL) * len(chosen) * cost
 
 
-@dataclass(frozen=True)
-class _Recorded(WeightedSum):
-    """A target as a function of a source, with the gradient that the tape gave."""
+def _lower(replay: Replay, claim: Claim) -> tuple[WeightedSum, float, float]:
+    """Return what is one order lower as a function of the sources.
 
-    tape_gradient: Any
+    The second value is the number of elements that a call computes, the third the size of the numbers whose rounding
+    it carries.
+    """
+    numbers = [id_of(x) for x in claim.sources]
+    inputs = [replay.points[i] for i in numbers]
+    computed = [y for record in replay.operations for y in several(record.output)]
 
-    @property
-    def gradient(self) -> Any:
-        """The tape's gradient, as a vector."""
-        return flat([self.tape_gradient])
+    def lower(*values: Any) -> list[Any]:
+        changed = dict(zip(numbers, map(unwrap, values), strict=True))
+        if not claim.chain:
+            return replay(changed)
+        tape, goals, sources = replay.tape(changed)
+        for k, below in enumerate(claim.chain, 1):
+            xs = [sources[id_of(x)] for x in below]
+            # Nothing differentiates the last of them, so it isn't recorded.
+            with tape if k < len(claim.chain) else nullcontext():
+                goals = tape.gradient(goals, xs, unconnected_gradients="zero")
+        computed[:] = [y for record in tape.records for y in record.outputs]
+        return list(map(unwrap, goals))
+
+    outputs = list(map(double, lower(*inputs)))
+    weights = flat([np.ones_like(y) for y in outputs])
+    size = sum(x.size for x in inputs)
+    cost = float(sum(y.size for y in computed) + OVERHEAD * len(computed) + COPIES * size)
+    scale = float(np.sum(np.abs(flat(outputs))))
+    if claim.chain:
+        cost *= SWEEPS
+        # Where large numbers cancel, as in the gradient of a sum of softmax, the rounding is theirs.
+        sizes = (float(np.max(np.abs(y), initial=0.0)) for y in computed)
+        scale = max([scale, *sizes])
+    return WeightedSum(lower, inputs, outputs, weights), cost, scale
 
 
-def _cost(replay: Replay) -> float:
-    """The number of elements that could be computed while the operations are repeated once."""
-    operations = replay.operations
-    elements = sum(y.size for record in operations for y in several(record.output))
-    return float(elements + OVERHEAD * len(operations) + COPIES * replay.point.size)
-
-
-def _chosen(replay: Replay, work: float, cost: float) -> list[int]:
-    """Entries of the source, spread evenly: all, or as many as an amount of work allows."""
-    size = replay.point.size
+def _chosen(size: int, work: float, cost: float) -> list[int]:
+    """Entries of the sources, spread evenly: all, or as many as an amount of work allows."""
     count = int(min(max(work / (len(CENTRAL) * cost), 1), MAX_COMPARED, size))
     # Evenly spread, not random: a cell that runs again must give the same report, as nbval checks.
     return sorted(set(np.linspace(0, size - 1, count).round().astype(int).tolist()))
 
 
+class _Column(NamedTuple):
+    """The derivatives by one entry of the sources, times a step: by the tape, and by finite differences."""
+
+    tape: Any
+    quotient: Any
+    least: float = 0.0
+
+    @property
+    def gap(self) -> float:
+        """The largest difference; infinite if there are no finite differences."""
+        gap = float(np.max(np.abs(self.tape - self.quotient)))
+        return gap if np.isfinite(gap) else inf
+
+    @property
+    def size(self) -> float:
+        """The largest absolute value, or `least`."""
+        sizes = np.max(np.abs(self.tape)), np.max(np.abs(self.quotient)), self.least
+        return float(max(sizes))
+
+
 @dataclass
 class _Comparison:
-    """The check of a gradient by finite differences."""
+    """The check of a derivative by finite differences."""
 
-    at: _Recorded
+    at: WeightedSum
     replay: Replay
+    claim: Claim
     tolerance: float
+    scale: float
 
     def result(self, chosen: list[int]) -> Check:
         """Compare the chosen entries, of a complex one both parts."""
         # A complex entry has two directions to move in: its real and its imaginary part.
-        parts = entry_size(self.replay.point)
+        parts = entry_size(self.at.inputs[0])
         numbers = [parts * entry + part for entry in chosen for part in range(parts)]
-        at = self.at
-        comparisons = {k: at.compare(at.step(k)) for k in numbers}
-        largest = max(abs(c.tape) for c in comparisons.values())
+        columns = {k: self._column(k, 1.0) for k in numbers}
+        largest = max(float(np.max(np.abs(c.tape))) for c in columns.values())
         limit, worst = self.tolerance, (0.0, -1)
-        rounding = ROUNDING * float(np.sum(np.abs(flat(at.outputs))))
-        for k, c in comparisons.items():
-            if self._agrees(c, self.tolerance, largest) or (not c.tape and c.gap <= rounding):
+        rounding = ROUNDING * self.scale
+        for k, c in columns.items():
+            if self._agrees(c, self.tolerance, largest) or (not c.tape.any() and c.gap <= rounding):
                 continue
             rough = max(ROUGHER, self.tolerance)
             # Only entries that disagree are tried again, since each trial repeats the whole recording six times.
-            near = at.compare(SHORTER * at.step(k))
-            if not np.isfinite(near.quotient):
-                return Check("not checked", note="the target is nan or infinite near this point")
+            near = self._column(k, SHORTER)
+            if near.gap == inf:
+                note = f"the {self.claim.below} is nan or infinite near this point"
+                return Check("not checked", note=note)
             if self._agrees(c, rough, largest) or self._agrees(near, rough, SHORTER * largest):
                 limit = rough
-            elif min(c.gap, near.gap) <= rounding:
-                return Check("not checked", note=LOST)
+                continue
+            if min(c.gap, near.gap) <= rounding:
+                return Check("not checked", note=self.claim.lost)
+            nearest = self._column(k, SHORTEST)
+            both = (nearest, _extrapolated(near, nearest))
+            if any(self._agrees(c, rough, SHORTEST * largest) for c in both):
+                limit = rough
+            elif not _settles(near, nearest, rounding):
+                return Check("not checked", note=UNSTEADY.format(self.claim.below))
             else:
                 worst = max(worst, (near.gap, k))
-        counts = (len(chosen), self.replay.point.size)
-        return (
-            self._differing(worst[1], counts) if worst[1] >= 0 else Check("agrees", limit, *counts)
-        )
+        if worst[1] >= 0:
+            return self._differing(worst[1], len(chosen))
+        return self._outcome(Check("agrees", limit, len(chosen)))
+
+    def _outcome(self, check: Check) -> Check:
+        """Return the result with the number of all entries, or of the columns of a matrix."""
+        size = self.at.point.size // entry_size(self.at.inputs[0])
+        return replace(check, size=size, unit="columns" if self.claim.is_matrix else "entries")
+
+    def _column(self, k: int, factor: float) -> _Column:
+        """The derivatives by an entry, times a step that is shorter by a factor."""
+        direction = factor * self.at.step(k)
+        slope = sum(c / STEP * self._values(STEP * n * direction) for n, c in CENTRAL.items())
+        return _Column(factor * float(self.at.strides[k]) * self._table[:, k], slope)
+
+    @cached_property
+    def _table(self) -> Any:
+        """The tape's derivatives, with a column for each real number in the sources."""
+        value = self.claim.value
+        return double(value) if self.claim.is_matrix else flat([value])[np.newaxis]
+
+    def _values(self, direction: Any) -> Any:
+        """Return the differentiated numbers at a point nearby, for a matrix all of them, otherwise their sum."""
+        values = self.at.at(direction)
+        return values if self.claim.is_matrix else np.array([self.at.weights @ values])
 
     @staticmethod
-    def _agrees(c: Comparison, tolerance: float, largest: float) -> bool:
-        """Return True if an entry agrees, relative to itself, or to a small part of the largest entry."""
-        return c.gap <= tolerance * max(abs(c.tape), abs(c.quotient), SLIGHT * largest)
+    def _agrees(c: _Column, tolerance: float, largest: float) -> bool:
+        """Return True if a column agrees, relative to itself, or to a small part of the largest entry."""
+        return c.gap <= tolerance * max(c.size, SLIGHT * largest)
 
-    def _differing(self, k: int, counts: tuple[int, int]) -> Check:
+    def _differing(self, k: int, checked: int) -> Check:
         """The result where an entry differs."""
         stride = SHORTER * float(self.at.strides[k])
-        c = self.at.compare(SHORTER * self.at.step(k))
-        _, index, part = entry_of([self.replay.point], k)
-        name = str(list(index)) if index else ""
-        if entry_size(self.replay.point) == 2:
-            name = f"{name} ({('real', 'imaginary')[part]} part)".strip()
-        here, there = c.tape / stride, _shown(c.quotient / stride, c.tape / stride)
-        numbers = format_number(here), format_number(there)
-        return Check("differs", self.tolerance, *counts, name, *numbers, self._note(k))
+        c = self._column(k, SHORTER)
+        row = int(np.argmax(np.abs(c.tape - c.quotient)))
+        name = self._name(row, k)
+        here, there = c.tape[row] / stride, c.quotient[row] / stride
+        numbers = format_number(here), format_number(_shown(there, here))
+        note = self._note(row, k)
+        return self._outcome(Check("differs", self.tolerance, checked, 0, name, *numbers, note))
 
-    def _note(self, k: int) -> str:
+    def _name(self, row: int, k: int) -> str:
+        """The name of an entry."""
+        if self.claim.is_matrix:
+            down, across = self.claim.labels
+            if self._table.size == 1:
+                return ""
+            return f"({down(row)}, {across(k)})"
+        _, index, part = entry_of(self.at.inputs, k)
+        name = str(list(index)) if index else ""
+        if entry_size(self.at.inputs[0]) == 2:
+            name = f"{name} ({('real', 'imaginary')[part]} part)".strip()
+        return name
+
+    def _note(self, row: int, k: int) -> str:
         """A possible reason for a difference: a kink, or a function with a custom gradient."""
-        slopes = [(self._slope(k, -short), self._slope(k, short)) for short in SHORTENED]
+        slopes = [(self._slope(row, k, -short), self._slope(row, k, short)) for short in SHORTENED]
         left, right = slopes[0]
         steeper = max(abs(left), abs(right))
         gaps = [abs(a - b) for a, b in slopes]
@@ -285,11 +379,31 @@ class _Comparison:
             else ""
         )
 
-    def _slope(self, k: int, short: float) -> float:
+    def _slope(self, row: int, k: int, short: float) -> float:
         """The slope on one side, between two points near by: `short` is the factor of the step."""
         near = STEP * short * self.at.step(k)
-        rise = self.at.total(2 * near) - self.at.total(near)
-        return rise / (STEP * short * float(self.at.strides[k]))
+        rise = self._values(2 * near)[row] - self._values(near)[row]
+        return float(rise) / (STEP * short * float(self.at.strides[k]))
+
+
+def _extrapolated(near: _Column, nearest: _Column) -> _Column:
+    """Return the column for a step that vanishes, if the error is proportional to the step.
+
+    So it is where the second derivative jumps, as that of relu(x)**2 at 0.
+    """
+    shrink = SHORTEST / SHORTER
+    limit = (nearest.quotient - shrink**2 * near.quotient) / (1 - shrink)
+    return _Column(nearest.tape, limit, float(np.max(np.abs(nearest.quotient))))
+
+
+def _settles(near: _Column, nearest: _Column, rounding: float) -> bool:
+    """Return True if shorter steps give the same slopes, so that these are the derivative."""
+    # Of noise alone, nothing can be said: then the longer step decides.
+    if rounding >= KINK * nearest.size:
+        return True
+    expected = SHORTEST / SHORTER * near.quotient
+    gap = float(np.max(np.abs(nearest.quotient - expected)))
+    return gap <= KINK * max(nearest.size, SHORTEST / SHORTER * near.size)
 
 
 def _shown(x: float, beside: float) -> float:

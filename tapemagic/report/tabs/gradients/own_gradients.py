@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tapemagic.engine.events import Place
+from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.recording import silence
 from tapemagic.engine.tape.observer import GradientCall
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 from tapemagic.explain.caller import parts
@@ -20,9 +25,22 @@ from tapemagic.explain.snapshot import Named, snapshot_of
 from tapemagic.report.derivatives import MAX_SEPARATE
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import summarise
+from tapemagic.report.tabs.gradients.check_result import Check
+from tapemagic.report.tabs.gradients.matrices import axis_of
+from tapemagic.report.tabs.gradients.numeric_check import UNCOMPUTED, Checker, Claim
 
 MAX_EXPRESSION_LENGTH = 24
 """Maximum number of characters of an expression that serves as a name."""
+
+MAX_ENTRIES = 10**6
+"""Maximum number of entries of a Jacobian that is compared with finite differences."""
+
+SAME = 1e-4
+"""The relative difference within which two sweeps give the same, in any precision."""
+
+WEIGHTED = "the weights (output_gradients) that it was taken with are not known"
+OTHER_TAPE = "the tape that took it recorded other operations than the cell"
+TOO_LARGE = f"it has more than {MAX_ENTRIES:,} entries"
 
 
 @dataclass(frozen=True)
@@ -49,6 +67,8 @@ class OwnGradient:
         The weights, or the sum that it is the gradient of, or ''.
     higher : str
         The symbol of a gradient of a gradient, such as d²y/dx²; '' for others.
+    check : Check or None
+        The check by finite differences.
     brief : str
         Like `text`, but for a sentence.
     """
@@ -64,6 +84,7 @@ class OwnGradient:
     count: int = 1
     remark: str = ""
     higher: str = ""
+    check: Check | None = None
     brief: str = ""
 
     @property
@@ -85,16 +106,67 @@ class OwnGradient:
         """The gradient as an equation, with its origin."""
         left = f"{self.name} = {self.symbol}" if self.name else self.symbol
         reason = f": {self.reason}" if self.text is None else ""
-        return f"{left} = {self.text}, {self.origin}{reason}"
+        check = f"; {self.check.text}" if self.check else ""
+        return f"{left} = {self.text}, {self.origin}{reason}{check}"
 
 
 def own_gradients(subject: Subject) -> tuple[OwnGradient, ...]:
     """The gradients that the program took, in the order of the calls; of one in a loop the last."""
-    rows: list[OwnGradient] = []
+    if subject.request.check:
+        return checked_own_gradients(subject.shared(Checker))
+    return tuple(row for row, _ in subject.shared(_taken_gradients))
+
+
+def checked_own_gradients(checker: Checker) -> tuple[OwnGradient, ...]:
+    """The gradients that the program took, compared with finite differences."""
+    taken = checker.subject.shared(_taken_gradients)
+    count = sum(isinstance(claim, Claim) for _, claim in taken) or 1
+    return tuple(replace(row, check=_checked(checker, claim, count)) for row, claim in taken)
+
+
+def _checked(checker: Checker, claim: Claim | str, count: int) -> Check | None:
+    """Compare a gradient with finite differences; instead of a claim, there may be a reason why that is impossible."""
+    if isinstance(claim, str):
+        return Check("not checked", note=claim) if claim else None
+    result = checker.check(claim, count)
+    if result.outcome == "differs" and not _is_of_the_cell(checker.subject, claim):
+        return Check("not checked", note=OTHER_TAPE)
+    return result
+
+
+def _is_of_the_cell(subject: Subject, claim: Claim) -> bool:
+    """Return True if the recording of the cell gives the same derivative.
+
+    A tape of the program may have begun later, or have watched other values, than the tape of the cell, whose
+    operations are repeated for a check.
+    """
+    tape, goals = subject.whole.tape(), claim.targets
+    try:
+        with silence():
+            for xs in claim.chain:
+                with tape:
+                    goals = tape.gradient(goals, list(xs), unconnected_gradients="zero")
+            if claim.is_matrix:
+                found = tape.jacobian(goals[0], claim.sources[0], unconnected_gradients="zero")
+            else:
+                found = tape.gradient(goals, claim.sources[0], unconnected_gradients="zero")
+    except Exception:  # noqa: BLE001 -- a rule may call anything
+        return False
+    value = np.asarray(unwrap(found)).reshape(claim.value.shape)
+    largest = float(np.max(np.abs(value), initial=0.0))
+    return np.allclose(value, claim.value, SAME, SAME * largest, equal_nan=True)
+
+
+def _taken_gradients(subject: Subject) -> Sequence[tuple[OwnGradient, Claim | str]]:
+    """The gradients that the program took, each as a claim, or with the reason why it can't be one; '' for a None."""
+    rows: list[tuple[OwnGradient, Claim | str]] = []
     taken: dict[int, _Taken] = {}
+    lower: dict[int, tuple[Sequence[Any], Sequence[Any]]] = {}
     for call in subject.gradient_calls:
         new = list(_rows(subject, call))
-        before = taken.get(id_of(call.targets[0])) if len(call.targets) == 1 else None
+        number = id_of(call.targets[0]) if len(call.targets) == 1 else 0
+        before = taken.get(number)
+        goals, chain = lower.get(number, (call.targets, ()))
         for k, (row, result) in enumerate(zip(new, call.results, strict=True)):
             now: _Taken | None = _Taken(row.target, row.source, 1)
             if before is not None and result is not None and call.method == "gradient":
@@ -103,8 +175,48 @@ def own_gradients(subject: Subject) -> tuple[OwnGradient, ...]:
             # The gradient of a sum, or a weighted one, is no derivative of the target alone.
             if result is not None and now and call.method == "gradient" and not row.remark:
                 taken[id_of(result)] = now
-        rows += new
-    return tuple(rows)
+            if result is not None and call.method == "gradient" and not call.weighted:
+                lower[id_of(result)] = goals, (*chain, call.sources[k])
+            rows.append((new[k], _claim(call, k, row, goals, [[x] for x in chain])))
+    return rows
+
+
+def _claim(
+    call: GradientCall,
+    k: int,
+    row: OwnGradient,
+    goals: Sequence[Any],
+    chain: Sequence[Sequence[Any]],
+) -> Claim | str:
+    """A gradient as a claim, or the reason why it can't be one; '' for a None."""
+    result, source = call.results[k], call.sources[k]
+    if result is None:
+        return ""
+    if call.weighted:
+        return WEIGHTED
+    value = unwrap(result)
+    if call.method == "gradient":
+        return Claim(goals, chain, [source], value)
+    if is_lazy(value):
+        return UNCOMPUTED
+    target = call.targets[0]
+    if target.size * source.size > MAX_ENTRIES:
+        return TOO_LARGE
+    if call.method == "batch_jacobian":
+        value = _block_diagonal(value, target.shape, source.shape)
+    table = value.reshape(target.size, source.size)
+    labels = axis_of((row.target, target)).label, axis_of((row.source, source)).label
+    return Claim(goals, chain, [source], table, True, labels)
+
+
+def _block_diagonal(blocks: Any, target: tuple[int, ...], source: tuple[int, ...]) -> Any:
+    """Return the Jacobian of a batch, in which the results of an example depend only on that example."""
+    count, rows, columns = target[0], math.prod(target[1:]), math.prod(source[1:])
+    table = np.zeros((count, rows, count, columns), blocks.dtype)
+    examples = np.arange(count)
+    # Advanced indices on both sides of a slice: the axis of examples comes first.
+    table[examples, :, examples, :] = blocks.reshape(count, rows, columns)
+    return table
 
 
 class _Taken(NamedTuple):

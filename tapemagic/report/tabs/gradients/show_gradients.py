@@ -12,6 +12,7 @@ from tapemagic.drawing.thumbnails import legend
 from tapemagic.explain.formatting import format_shape, format_size, printable
 from tapemagic.report.findings import Findings
 from tapemagic.report.glossary import explained, tooltip
+from tapemagic.report.tabs.gradients.check_result import Check
 from tapemagic.report.tabs.gradients.find_gradients import Derivative
 from tapemagic.report.tabs.gradients.own_gradients import OwnGradient
 
@@ -26,6 +27,7 @@ CHECKED = (
     "Checked by finite differences: the recorded operations were repeated with slightly changed inputs (same branches "
     "and constants)."
 )
+HIGHER = "A second derivative is compared with the differences of the first, and so on."
 
 
 def text(findings: Findings) -> str:
@@ -84,7 +86,8 @@ def own(gradients: Sequence[OwnGradient]) -> str:
         reason = element("div", QUIET, escape_text(entry.reason)) if entry.reason else ""
         origin = element("span", QUIET, escape_text(f", {entry.origin}"))
         value = "<b>None</b>" if entry.text is None else escape_text(entry.text)
-        rows.append([f"<code>{escape_text(symbol)}</code>", value + origin + reason])
+        check = f"; {_check_html(entry.check)}" if entry.check else ""
+        rows.append([f"<code>{escape_text(symbol)}</code>", value + origin + reason + check])
     rest = len(gradients) - MAX_OWN
     more = element("div", QUIET, f"and {rest:,} more") if rest > 0 else ""
     return listing(("in the cell", "value"), rows, (0, 1)) + more
@@ -93,7 +96,7 @@ def own(gradients: Sequence[OwnGradient]) -> str:
 def equation(derivative: Derivative) -> str:
     """Return a derivative as an equation; a None has its reason."""
     if derivative.value is None:
-        return printable(f"{derivative.symbol} = None: {derivative.reason}")
+        return printable(f"{derivative.symbol} = None: {'; '.join(_remarks(derivative))}")
     size = format_size(derivative.shape) if derivative.value.kind in PICTURED else ""
     start = f"{derivative.symbol} = {size}{', ' * bool(size)}"
     lines = f"{start}{values.text(derivative.value)}{remark(derivative)}".split("\n")
@@ -126,13 +129,18 @@ def _cells(derivative: Derivative, pictured: bool) -> tuple[str, str, str, str]:
     symbol = f"<code>{escape_text(derivative.symbol)}</code>"
     value, check = derivative.value, derivative.check
     size = format_shape(derivative.shape)
-    if value is None:
-        return symbol, size, "<b>None</b>", escape_text(derivative.reason or "")
-    words = [escape_text(part) for part in (derivative.note, derivative.reason or "") if part]
+    note = "" if value is None else derivative.note
+    words = [escape_text(part) for part in (note, derivative.reason or "") if part]
     if check is not None:
-        words.append(element("span", OUTCOMES[check.outcome], escape_text(check.text)))
-    number = values.html(value, pictured, bad=not value.is_finite)
+        words.append(_check_html(check))
+    number = "<b>None</b>"
+    if value is not None:
+        number = values.html(value, pictured, bad=not value.is_finite)
     return symbol, size, number, "; ".join(words)
+
+
+def _check_html(check: Check) -> str:
+    return element("span", OUTCOMES[check.outcome], escape_text(check.text))
 
 
 def _notes(findings: Findings) -> list[str]:
@@ -141,5 +149,19 @@ def _notes(findings: Findings) -> list[str]:
     more = [f"and {len(rows) - MAX_ROWS:,} more"] if len(rows) > MAX_ROWS else []
     if len(rows) < len(findings.derivatives):
         more.append("Where a derivative is None, so are those of higher order.")
-    checks = [entry.check for entry in findings.derivatives if entry.check]
-    return more + [CHECKED] * any(check.outcome != "not checked" for check in checks)
+    gradients = findings.tabs["gradients"]
+    # The tab Training shows the sentence, if there is one.
+    if gradients.next_step and findings.training is None:
+        more.append(gradients.next_step)
+    checks = gradients.checks()
+    if any(entry.check.outcome != "not checked" for entry in checks):
+        more.append(f"{CHECKED} {HIGHER}" if _has_higher_order(findings) else CHECKED)
+    return more
+
+
+def _has_higher_order(findings: Findings) -> bool:
+    return (
+        any(entry.order > 1 for entry in findings.derivatives)
+        or any(entry.higher for entry in findings.own_gradients)
+        or any(matrix.kind == "hessian" for matrix in findings.matrices)
+    )

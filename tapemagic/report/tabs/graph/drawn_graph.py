@@ -110,6 +110,7 @@ class Drawer:
         self.iteration = iteration
         self.max_inputs = max(2, min(MAX_INPUTS, max_nodes // 10))
         self._summaries: Summaries = {}
+        self._statements: dict[tuple[Part, bool], Statement | None] = {}
 
     def draw(self, opened: Mapping[str, int] = MappingProxyType({})) -> DrawnGraph:
         """The graph in which some parts are opened or closed, compared to the one with at most `max_nodes` nodes.
@@ -235,6 +236,12 @@ class Drawer:
 
     def _statement_of(self, part: Part, operands: bool) -> Statement | None:
         """Return the statement to which an operation of the cell belongs, or the operand in it."""
+        # Each of the views that are compared asks for all operations.
+        if (part, operands) not in self._statements:
+            self._statements[part, operands] = self._find_statement(part, operands)
+        return self._statements[part, operands]
+
+    def _find_statement(self, part: Part, operands: bool) -> Statement | None:
         origins = self.subject.snapshot.origins
         if not isinstance(part, int) or origins.orders[part]:
             return None

@@ -87,6 +87,8 @@ class Step:
         It is the same in all views of a recording.
     layer : LayerCall or None
         The call of a layer.
+    goals : tuple of int
+        Of a folded derivative, the values that it is the derivative of.
     """
 
     index: int
@@ -109,6 +111,7 @@ class Step:
     fold: str = ""
     layer: LayerCall | None = None
     changed: tuple[int, ...] = ()
+    goals: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ from tapemagic.report.tabs.graph.graph import Graph, GraphFrame, Step, Value
 from tapemagic.report.tabs.graph.view import Fold, Frame, Plan
 from tapemagic.report.tabs.trace.formulas import INPUTS, formula_of, is_chain
 from tapemagic.report.tabs.trace.notation import Symbol, rendered, symbol_of
+from tapemagic.report.verdict.source_operands import constants_in_text
 
 ORDINALS = ("first", "second", "third")
 
@@ -118,14 +119,24 @@ class GraphBuilder:
 
     def derivative_label(self, order: int, first: int) -> str:
         """The name of a derivative whose first operation is known: gradient of y."""
+        names = [self.subject.names.get(i, "") for i in self.differentiated(first)]
+        if names and all(names):
+            return f"gradient of {', '.join(names[:2])}{', …' * (len(names) > 2)}"
+        return f"{ORDINALS[order - 1] if order <= len(ORDINALS) else f'{order}th'} derivative"
+
+    def is_in_iteration(self, frame: int | None) -> bool:
+        """Return True if a frame is that of an iteration, or inside of one."""
+        while frame is not None and self.planned.frames[frame].kind != "iteration":
+            frame = self.planned.frames[frame].parent
+        return frame is not None
+
+    def differentiated(self, first: int) -> Sequence[int]:
+        """The ids of the values whose derivative begins with an operation."""
         sweeps = self.snapshot.origins.sweeps
         # The last sweep that began before the first operation of the derivative has made it.
         time = outputs_of(self.snapshot.records[first])[0]
         k = bisect_right(sweeps, time, key=lambda sweep: sweep[0])
-        names = [self.subject.names.get(i, "") for i in sweeps[k - 1][1]] if k else []
-        if names and all(names):
-            return f"gradient of {', '.join(names[:2])}{', …' * (len(names) > 2)}"
-        return f"{ORDINALS[order - 1] if order <= len(ORDINALS) else f'{order}th'} derivative"
+        return sweeps[k - 1][1] if k else ()
 
     def always_drawn(self) -> list[Named]:
         """The sources and targets, except for variables that changed, or are inside of the boxes of layers."""
@@ -196,6 +207,9 @@ class GraphBuilder:
         index = len(self.steps)
         lines = fold.lines or self.lines_of(positions)
         developed = developments(self.subject, fold) if fold.kind == "loop" else []
+        # Not in the iterations of a training: the arrow makes a graph longer, and the loss is next to its gradient.
+        is_apart = fold.kind == "derivative" and not self.is_in_iteration(frame)
+        goals = self.differentiated(positions[0]) if is_apart else ()
         self.developments[index] = developed
         inputs = self.inputs_of(fold, read_values)
         hidden = len(inputs if fold.scope else read_values)
@@ -222,6 +236,7 @@ class GraphBuilder:
                 carried=carried(self.subject, developed),
                 fold=fold.key,
                 layer=layer_call(fold.name, fold.scope) if fold.scope else None,
+                goals=tuple(self.index[i] for i in goals if i in self.index),
             )
         )
         self.producer.update(dict.fromkeys(inside, index))
@@ -324,11 +339,16 @@ class GraphBuilder:
         record = self.subject.records[position]
         origins = self.snapshot.origins
         line, order = origins.sites[position][0], origins.orders[position]
-        operands = [(v, i) for v, i in zip(record.values, record.ids, strict=True) if v is not None]
+        written = constants_in_text(self.subject, position)
+        operands = [
+            (v, i, text)
+            for v, i, text in zip(record.values, record.ids, written, strict=True)
+            if v is not None
+        ]
         outputs = list(zip(record.outputs, record.output_ids, strict=True))
         shown = first_and_last(operands, self.max_inputs)
         index = len(self.steps)
-        inputs = tuple(self.index_of(value, i, None) for value, i in shown)
+        inputs = tuple(self.index_of(value, i, None, text) for value, i, text in shown)
         slopes = self.slopes(record) if len(operands) == len(shown) == len(record.ids) else ()
         hidden = len(operands) - len(shown)
         self.add(
@@ -392,8 +412,11 @@ class GraphBuilder:
         value = self.values[index]
         return symbol_of(value.name or value.symbol or value.text)
 
-    def index_of(self, value: Any, i: int, line: int | None) -> int:
-        """The index of a value in the graph, to which it is added if it is new."""
+    def index_of(self, value: Any, i: int, line: int | None, written: str = "") -> int:
+        """The index of a value in the graph, to which it is added if it is new.
+
+        - `written`: The expression that the program writes for a constant.
+        """
         if self.snapshot.tracks(i):
             if i in self.index:
                 return self.index[i]
@@ -407,6 +430,8 @@ class GraphBuilder:
             return existing
         index = self.constants[name or id(value)] = len(self.values)
         box = Value(index, name, role, np.shape(value), dtype_name(value), "")
+        if not name:
+            box = replace(box, symbol=written)
         self.values.append(self.value(value, box))
         return index
 

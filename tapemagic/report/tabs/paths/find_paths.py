@@ -6,17 +6,21 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from tapemagic.engine.recording import Record, silence
+from tapemagic.engine.events import Place
+from tapemagic.engine.recording import Record, outputs_of, silence
 from tapemagic.engine.tape.cotangents import ones
 from tapemagic.engine.tape.gradient_steps import size_of
+from tapemagic.engine.tape.observer import Site
 from tapemagic.engine.tape.sweep import fit
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.explain.chain_rule import Edge
 from tapemagic.explain.formatting import derivative_symbol, format_number, format_value
+from tapemagic.explain.program_text import lines_of_file
 from tapemagic.explain.snapshot import Named
 from tapemagic.report.subject import Subject
 
@@ -36,6 +40,11 @@ MAX_WORK, WORK_OF_A_CALL = 1_000_000, 500
 So finding the paths takes milliseconds, unless one rule does much for each element: 0.1 s for the SVD of a 400 x
 400 matrix.
 """
+
+MAX_WRITTEN = 40
+"""Maximum number of characters of an operation that stands for a path."""
+EQUAL = 1e-6
+"""The relative difference up to which contributions count as equal."""
 
 Chain: TypeAlias = tuple[Edge, "Chain"] | None
 """The end of a path, from some value to the target; what several paths have in common is kept once."""
@@ -71,6 +80,21 @@ class GradientPath:
 
 
 @dataclass(frozen=True)
+class LargestPart:
+    """The path that adds the most to a gradient.
+
+    - `where`: The operation that only this path goes through, as the program writes it.
+    - `contribution`: A number, or of an array its norm.
+    - `others`: The sum of all other contributions.
+    """
+
+    where: str
+    contribution: str
+    share: float
+    others: str
+
+
+@dataclass(frozen=True)
 class GradientPaths:
     """The paths of one gradient.
 
@@ -79,6 +103,7 @@ class GradientPaths:
     - `rest`: What all other paths add to the gradient together, or '' if all are written out.
     - `is_norm`: Whether contributions are norms of arrays.
     - `is_signed`: Whether contributions have different signs, so that they partly cancel.
+    - `largest`: The path that adds the most; None if several add as much, or none can be named.
     """
 
     target: str
@@ -89,6 +114,7 @@ class GradientPaths:
     rest: str = ""
     is_norm: bool = False
     is_signed: bool = False
+    largest: LargestPart | None = None
 
     @property
     def symbol(self) -> str:
@@ -252,7 +278,85 @@ def _gradient_paths(
         "" if rest is None else format_number(size_of(rest) if rest.ndim else rest.item()),
         bool(x.shape),
         _have_different_signs([g for _, g, _ in contributions]),
+        _largest_part(subject, name, contributions, total) if count > 1 else None,
     )
+
+
+def _largest_part(
+    subject: Subject, source: str, contributions: Sequence[tuple[Chain, Any, float]], total: float
+) -> LargestPart | None:
+    """Return the path that adds the most, or None if several add as much, or none can be named.
+
+    - `contributions`: The paths, the gradient along each and its size; the largest first.
+    - `total`: The sum of all sizes.
+    """
+    # A sum of complex numbers has no largest part: their phases matter, too.
+    if not 0 < total < math.inf or any(g.dtype.kind == "c" for _, g, _ in contributions):
+        return None
+    (_, g, size), (_, _, second), *_ = contributions
+    if size <= second * (1 + EQUAL):
+        return None
+    paths = [list(_edges_of(chain)) for chain, _, _ in contributions]
+    names = [
+        _where(subject, source, path, paths[:k] + paths[k + 1 :]) for k, path in enumerate(paths)
+    ]
+    if not names[0] or names[0] in names[1:]:
+        return None
+    others = sum(g for _, g, _ in contributions[1:])
+    return LargestPart(
+        names[0],
+        format_number(size if g.ndim else g.item()),
+        size / total,
+        "" if g.ndim else format_number(others.item()),
+    )
+
+
+def _where(
+    subject: Subject, source: str, path: Sequence[Edge], others: Sequence[Sequence[Edge]]
+) -> str:
+    """Return the operation that only one path goes through, as the program writes it, or '' if there is none."""
+    elsewhere = {edge.result_id for other in others for edge in other}
+    only = [edge for edge in path if edge.result_id not in elsewhere]
+    if only:
+        edge = only[0]
+        text, name = _written(subject, edge), subject.known_names.get(edge.result_id, "")
+        return f"{name} = {text}" if name and text else text or name
+    # All operations of this path are on others, too: then the source itself enters one of them, as in x * np.sin(x).
+    first = path[0]
+    reads = [
+        edge for edges in (path, *others) for edge in edges if edge.result_id == first.result_id
+    ]
+    if all(edge.source == first.source for edge in reads):
+        return ""
+    text = _written(subject, first)
+    return text and f"the {source} in {text}"
+
+
+def _written(subject: Subject, edge: Edge) -> str:
+    """Return an operation as the program writes it, or '' if that is not known or too long."""
+    records = subject.whole.records[: subject.operations]
+    position = next(k for k, plain in enumerate(records) if edge.result_id in outputs_of(plain))
+    origins = subject.whole.origins
+    if not origins.calls:
+        return ""
+    site = Site._make(origins.sites[position])
+    code = origins.calls[site.call].code
+    if code is None:
+        return ""
+    # Instructions are units of two bytes, and co_positions has an item for each.
+    line, last, start, end = next(islice(code.co_positions(), site.offset // 2, None), (None,) * 4)
+    lines = lines_of_file(Place(code.co_filename, 1, ""))
+    if line is None or line != last or line > len(lines):
+        return ""
+    # Columns count bytes.
+    text = lines[line - 1].encode()[start:end].decode(errors="replace")
+    return text if len(text) <= MAX_WRITTEN else ""
+
+
+def _edges_of(chain: Chain) -> Iterator[Edge]:
+    while chain is not None:
+        edge, chain = chain
+        yield edge
 
 
 def _have_different_signs(contributions: Sequence[Any]) -> bool:
@@ -269,10 +373,7 @@ def _steps(
 
     The local derivatives are kept in `slopes`, for other paths with the same operations.
     """
-    edges = []
-    while chain is not None:
-        edge, chain = chain
-        edges.append(edge)
+    edges = list(_edges_of(chain))
     hidden = len(edges) - 2 * MAX_ENDS
     for k, edge in enumerate(edges):
         if hidden > 1 and MAX_ENDS <= k < MAX_ENDS + hidden:

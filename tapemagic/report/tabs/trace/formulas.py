@@ -30,6 +30,7 @@ from tapemagic.report.tabs.trace.notation import (
     several,
     total,
 )
+from tapemagic.report.verdict.source_operands import constants_in_text
 
 INDEX = operation(getitem)
 INPUTS = "abc"
@@ -486,7 +487,8 @@ def row_formula(subject: Subject, symbols: Symbols, position: int) -> RowFormula
 def _row_formula(subject: Subject, symbols: Symbols, position: int) -> RowFormula:
     record = subject.records[position]
     results = zip(several(record.output), several(record.output_id), strict=True)
-    inputs = [symbols.of(x, i) for x, i in zip(record.values, record.ids, strict=True)]
+    operands = zip(record.values, record.ids, constants_in_text(subject, position), strict=True)
+    inputs = [symbols.of(x, i, written) for x, i, written in operands]
     return RowFormula(
         position,
         record,

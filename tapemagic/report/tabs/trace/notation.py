@@ -35,8 +35,8 @@ MAX_NAME_LENGTH = 60
 """The number of characters of a name."""
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-# A name with an index, a number, a shape: these need no brackets in a product or power.
-ATOMIC = re.compile(r"[^\W\d][\w.₀-₉]*(\[[\w'\".]*\])*|\d[\d.]*|\[.*\]|nan|inf")
+# A name with an index or in a call, a number, a shape: these need no brackets in a product or power.
+ATOMIC = re.compile(r"[^\W\d][\w.₀-₉]*(\[[^\[\]]*\]|\([^()]*\))*|\d[\d.]*|\[.*\]|nan|inf")
 SCIENTIFIC = re.compile(r"\d[\d.]*e[+-]?\d+")
 NEGATIVE = re.compile(r"-[\d.]+(e[+-]?\d+)?|-inf")
 INTEGER = re.compile(r"(\d+)(\.0)?")
@@ -337,8 +337,11 @@ class Symbols:
         self._constants = ConstantNames(subject)
         self._constant_names: dict[int, str] = {}
 
-    def of(self, value: Any, i: int) -> Symbol:
-        """Return the symbol of a value: its name, its number, or its shape."""
+    def of(self, value: Any, i: int, written: str = "") -> Symbol:
+        """Return the symbol of a value: its name, the expression in the program, its number, or its shape.
+
+        - `written`: The expression that the program writes for a constant.
+        """
         if self._subject.snapshot.tracks(i):
             return symbol_of(self._subject.symbols.get(i, "?"))
         if value is None:
@@ -346,7 +349,7 @@ class Symbols:
         # Constants have no id on the tape. They live as long as the recording, so `id` is unique.
         if id(value) not in self._constant_names:
             self._constant_names[id(value)] = self._constants.of(value)[0]
-        name = self._constant_names[id(value)]
+        name = self._constant_names[id(value)] or written
         return symbol_of(name) if name else number_symbol(value)
 
 

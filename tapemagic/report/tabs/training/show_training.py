@@ -24,7 +24,7 @@ def text(findings: Findings) -> str:
     if training is None:
         return ""
     lines = [f"{caption(training)}; {SIZES}", *aligned(_table(training), right=True)]
-    return "\n".join(map(printable, [*lines, *notes(training)]))
+    return "\n".join(map(printable, [*lines, *notes(training), *_next_step(findings)]))
 
 
 def html(findings: Findings) -> str:
@@ -33,9 +33,8 @@ def html(findings: Findings) -> str:
     if training is None:
         return ""
     plots = "".join(map(_image, (training.loss, *training.gradients)))
-    remarks = "".join(
-        element("div", "margin:2px 0", escape_text(words)) for words in notes(training)
-    )
+    sentences = [*notes(training), *_next_step(findings)]
+    remarks = "".join(element("div", "margin:2px 0", escape_text(words)) for words in sentences)
     sizes = element("div", SMALL, escape_text(f"{caption(training)}; {SIZES}"))
     return sizes + remarks + element("div", "display:flex;flex-wrap:wrap", plots) + _rows(training)
 
@@ -58,6 +57,12 @@ def notes(training: Training) -> list[str]:
             f"Not shown: the Variables with smaller gradients, {training.more:,} in number."
         )
     return sentences
+
+
+def _next_step(findings: Findings) -> list[str]:
+    """A sentence on one more step."""
+    step = findings.tabs["gradients"].next_step if "gradients" in findings.tabs else ""
+    return [step] if step else []
 
 
 def _table(training: Training) -> list[tuple[str, ...]]:

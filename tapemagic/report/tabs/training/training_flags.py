@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from tapemagic.explain.formatting import format_number
 
@@ -76,6 +76,19 @@ def _later(bad: Sequence[int], count: int) -> str:
     return f", and nan or infinite at {later:,} later step{'s' * (later > 1)}"
 
 
+def _only(
+    sizes: Mapping[int, float | None], is_wanted: Callable[[float | None], bool]
+) -> Mapping[int, float]:
+    """Return the items with wanted sizes: the same mapping if all are, because that of a long loop is large."""
+    if all(map(is_wanted, sizes.values())):
+        return sizes  # type: ignore[return-value] # None isn't wanted
+    return {k: g for k, g in sizes.items() if g is not None and is_wanted(g)}
+
+
+def _is_nonzero(size: float | None) -> bool:
+    return bool(size) and math.isfinite(size)  # type: ignore[arg-type] # None is false
+
+
 def gradient_flags(symbol: str, gradients: Mapping[int, float | None]) -> Iterator[str]:
     """Describe a gradient that is None, zero, nan or infinite, or that explodes or vanishes.
 
@@ -90,14 +103,14 @@ def gradient_flags(symbol: str, gradients: Mapping[int, float | None]) -> Iterat
     >>> [*gradient_flags("dy/dw", {0: 0.5, 1: 700.0})]
     ['dy/dw explodes: its size grows from 0.5 at step 1 to 700.0 at step 2']
     """
-    sizes = {k: g for k, g in gradients.items() if g is not None}
+    sizes = _only(gradients, lambda g: g is not None)
     none = [k for k, g in gradients.items() if g is None]
     if none:
         yield f"{symbol} is None {_when(none, gradients)}"
     bad = [k for k, g in sizes.items() if not math.isfinite(g)]
     if bad:
         yield f"{symbol} holds nan or inf {_when(bad, gradients)}"
-    nonzero = {k: g for k, g in sizes.items() if g and math.isfinite(g)}
+    nonzero = _only(sizes, _is_nonzero)
     if sizes and not nonzero and not bad:
         yield f"{symbol} is exactly 0.0 {_when([*sizes], gradients)}"
     if not nonzero:
@@ -108,7 +121,8 @@ def gradient_flags(symbol: str, gradients: Mapping[int, float | None]) -> Iterat
     if big is not None:
         words = f"its size grows from {format_number(start)} at step {first + 1:,}"
         yield f"{symbol} explodes: {words} to {format_number(nonzero[big])} at step {big + 1:,}"
-    *_, (end, final) = sizes.items()
+    end = max(sizes)
+    final = sizes[end]
     if final < VANISHING_FACTOR * start:
         words = f"from {format_number(start)} at step {first + 1:,} to {format_number(final)} at step {end + 1:,}"
         yield f"{symbol} vanishes: its size falls {words}. At a minimum that's right; elsewhere training has stalled"
@@ -125,17 +139,18 @@ def _when(steps: Sequence[int], taken: Mapping[int, object]) -> str:
 
 def weak_gradients(gradients: Mapping[str, Mapping[int, float | None]]) -> Iterator[str]:
     """Describe nonzero gradients that are below the largest one by the factor `VANISHING_FACTOR` at every step."""
-    largest: dict[int, tuple[float, str]] = {}
+
+    def largest(k: int) -> tuple[float, str]:
+        # Of equal ones, the first.
+        known = ((sizes.get(k) or 0.0, symbol) for symbol, sizes in gradients.items())
+        return max(known, key=lambda size: -math.inf if math.isnan(size[0]) else size[0])
+
     for symbol, sizes in gradients.items():
-        for k, g in sizes.items():
-            if g is not None and g > largest.get(k, (0.0, ""))[0]:
-                largest[k] = g, symbol
-    for symbol, sizes in gradients.items():
-        nonzero = {k: g for k, g in sizes.items() if g and math.isfinite(g)}
-        if nonzero and all(g < VANISHING_FACTOR * largest[k][0] for k, g in nonzero.items()):
+        nonzero = _only(sizes, _is_nonzero)
+        if nonzero and all(g < VANISHING_FACTOR * largest(k)[0] for k, g in nonzero.items()):
             step = next(iter(nonzero))
             words = f"at step {step + 1:,} the first is {format_number(nonzero[step])}"
-            top, top_symbol = largest[step]
+            top, top_symbol = largest(step)
             yield (
                 f"{symbol} is less than a millionth of the largest gradient at every step where it is not 0: "
                 f"{words}, {top_symbol} is {format_number(top)}"

@@ -1,0 +1,175 @@
+"""The result of comparing derivatives with finite differences, as data and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from tapemagic.explain.advice import listed
+
+
+@dataclass(frozen=True)
+class Check:
+    """The result of checking a gradient by finite differences.
+
+    Attributes
+    ----------
+    outcome : {'agrees', 'differs', 'not checked'}
+    tolerance : float
+        The largest relative difference that counts as agreement.
+    checked, size : int
+        The number of entries that were compared, and of all entries; of a matrix the number of columns.
+    entry : str
+        The entry with the largest difference: ``[3]``, or '' for a number.
+    here, there : str
+        The gradient in that entry, and the finite difference.
+    note : str
+        A possible reason for a difference, or the reason why nothing could be compared.
+    unit : {'entries', 'columns'}
+    """
+
+    outcome: Literal["agrees", "differs", "not checked"]
+    tolerance: float = 0.0
+    checked: int = 0
+    size: int = 0
+    entry: str = ""
+    here: str = ""
+    there: str = ""
+    note: str = ""
+    unit: Literal["entries", "columns"] = "entries"
+
+    @property
+    def text(self) -> str:
+        """The result as text.
+
+        Examples
+        --------
+        >>> print(Check("agrees", 1e-7, 1, 1).text)
+        matches finite differences (relative error < 1e-7)
+        >>> print(Check("differs", 1e-7, 50, 784, "[3]", "1.25", "1.31", "it has a kink there").text)
+        differs from finite differences among 50 of 784 entries, chosen evenly: entry [3] is 1.25 on the tape, \
+1.31 by finite differences; it has a kink there
+        """
+        if self.outcome == "not checked":
+            return f"not checked by finite differences: {self.note}"
+        chosen = f"{self.checked:,} of {self.size:,} {self.unit}, chosen evenly"
+        some = chosen if self.checked < self.size else ""
+        if self.outcome == "agrees":
+            where = f" in {some}" if some else ""
+            return f"matches finite differences{where} (relative error < {small(self.tolerance)})"
+        where = f" among {some}" if some else ""
+        here = f"{self.here} on the tape, {self.there} by finite differences"
+        what = f"entry {self.entry} is {here}" if self.entry else here
+        note = f"; {self.note}" if self.note else ""
+        return f"differs from finite differences{where}: {what}{note}"
+
+
+def small(number: float) -> str:
+    """A tolerance as one writes it: 1e-7."""
+    return f"{number:g}".replace("e-0", "e-")
+
+
+MAX_NAMED = 3
+"""Maximum number of derivatives that a sentence on their checks names."""
+
+
+class Checked(NamedTuple):
+    """A derivative with the result of its check.
+
+    - `is_incomplete`: Whether a part of the target was not recorded, about which a match says nothing.
+    """
+
+    symbol: str
+    check: Check
+    is_incomplete: bool = False
+
+
+def sign(checks: Sequence[Checked]) -> str:
+    """Return a sign for the results: ✗ if a derivative differs, ✓ if all that were compared agree and are whole.
+
+    Examples
+    --------
+    >>> sign(())
+    ''
+    """
+    outcomes = {entry.check.outcome for entry in checks}
+    if "differs" in outcomes:
+        return "✗"
+    # A match says nothing about a part that wasn't recorded, so an incomplete gradient gets no ✓.
+    return "✓" if "agrees" in outcomes and not _incomplete(checks) else ""
+
+
+def outcome(checks: Sequence[Checked]) -> str:
+    """Summarize the results in a sentence, which names the derivatives that differ or were not compared.
+
+    Examples
+    --------
+    >>> print(outcome(()))
+    There is no gradient to check.
+    >>> agrees, other = Check("agrees"), Check("not checked", note="it has no entries")
+    >>> print(outcome([Checked("dy/dx", agrees), Checked("d²y/dx²", agrees)]))
+    All 2 derivatives match finite differences.
+    >>> print(outcome([Checked("dy/dx", agrees), Checked("d²y/dx²", other)]))
+    dy/dx matches finite differences; d²y/dx² was not checked: it has no entries.
+    """
+    if not checks:
+        return "There is no gradient to check."
+    groups = {
+        kind: [entry for entry in checks if entry.check.outcome == kind]
+        for kind in ("differs", "agrees", "not checked")
+    }
+    parts = [
+        f"{_subject(group, len(checks))} {verbs[_is_plural(group, len(checks))]}{_reason(group)}"
+        for group, verbs in zip(groups.values(), VERBS, strict=True)
+        if group
+    ]
+    return f"{'; '.join(parts)}.{_of_what_was_recorded(checks)}"
+
+
+VERBS = (
+    ("differs from finite differences", "differ from finite differences"),
+    ("matches finite differences", "match finite differences"),
+    ("was not checked", "were not checked"),
+)
+"""The verbs for one derivative, and for several, for each outcome."""
+
+
+def _subject(group: Sequence[Checked], count: int) -> str:
+    """The derivatives of a group, by their names, or by their number if they are many, or all."""
+    symbols = _symbols(group)
+    if len(group) == count:
+        return "The gradient" if count == 1 else f"All {count:,} derivatives"
+    return (
+        listed(symbols) if len(symbols) <= MAX_NAMED else f"{len(group):,} of {count:,} derivatives"
+    )
+
+
+def _is_plural(group: Sequence[Checked], count: int) -> bool:
+    # "All 2 derivatives match", also if both have the same symbol; several of one symbol are named once.
+    return len(group) > 1 and (len(group) == count or len(_symbols(group)) > 1)
+
+
+def _symbols(group: Sequence[Checked]) -> list[str]:
+    return list(dict.fromkeys(entry.symbol for entry in group))
+
+
+def _reason(group: Sequence[Checked]) -> str:
+    """The reason that all derivatives of a group have in common, or ''."""
+    notes = {entry.check.note for entry in group}
+    note = notes.pop() if len(notes) == 1 else ""
+    return f": {note}" if note else ""
+
+
+def _incomplete(checks: Sequence[Checked]) -> int:
+    """The number of gradients that were compared although a part of their target was not recorded."""
+    return sum(entry.is_incomplete and entry.check.outcome != "not checked" for entry in checks)
+
+
+def _of_what_was_recorded(checks: Sequence[Checked]) -> str:
+    """Return a warning that a part of a target was not recorded, so a match says nothing about it, or ''."""
+    count = _incomplete(checks)
+    if not count:
+        return ""
+    which = "It ignores" if count == 1 else f"{count:,} of them ignore"
+    return f" {which} a part of the target (see below): only the recorded operations were checked."
