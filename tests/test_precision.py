@@ -1,8 +1,9 @@
-"""Long sums of gradients in half and single precision."""
+"""Long sums of gradients in half and single precision, and gradients whose sum must be 0."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -86,3 +87,79 @@ def test_repeats_and_tiles() -> None:
     assert [5_000.0, 5_000.0] == gradient(lambda x: np.repeat(x, 5_000), x).tolist()
     assert [5_000.0, 5_000.0] == gradient(lambda x: np.tile(x, 5_000), x).tolist()
     assert [5_000.0, 5_000.0] == gradient(lambda x: np.meshgrid(x, np.ones(5_000))[0], x).tolist()
+
+
+# -- gradients whose sum must be 0: adding a number to all elements doesn't change the result ---------
+
+RNG = np.random.default_rng(0)
+CLOSE = 2.38 + 1e-10 * RNG.normal(size=(3, 40))
+WEIGHTS = RNG.normal(size=(3, 40))
+LABELS = np.array([0, 0, 0])
+SURE = np.eye(40)[LABELS] * 30
+"""Added to logits, it makes the first class almost certain: its slope is about -1e-12."""
+
+INVARIANT: dict[str, Callable[[Any], Any]] = {
+    "var": lambda x: np.var(x, axis=1),
+    "var of all": np.var,
+    "var of some": lambda x: np.var(x, axis=1, where=WEIGHTS > -1),
+    "std": lambda x: np.std(x, axis=1, ddof=1),
+    "nanvar": lambda x: np.nanvar(x, axis=1),
+    "nanstd": lambda x: np.nanstd(x, axis=1),
+    "cov": lambda x: np.cov(x) * WEIGHTS[:, :3],
+    "weighted cov": lambda x: np.cov(x, aweights=np.arange(1, 41)) * WEIGHTS[:, :3],
+    "corrcoef": lambda x: np.corrcoef(x) * WEIGHTS[:, :3],
+    "mean subtracted": lambda x: (x - np.mean(x, axis=1, keepdims=True)) ** 3,
+    "layer_norm": lambda x: tm.layer_norm(x, epsilon=0.0) * WEIGHTS,
+    "quantiles": lambda x: np.quantile(x, 0.7, axis=1) - np.quantile(x, 0.2, axis=1),
+    "median": lambda x: np.median(x, axis=1) - np.mean(x, axis=1),
+    "ptp": lambda x: np.ptp(x, axis=1),
+    "diff": lambda x: np.diff(x) * WEIGHTS[:, 1:],
+    "gradient": lambda x: np.gradient(x, axis=1) * WEIGHTS,
+    "softmax of close weights": lambda x: tm.softmax(x) * (1 + 1e-10 * WEIGHTS),
+    "sure softmax": lambda x: tm.softmax(x + SURE) * WEIGHTS,
+    "sure log_softmax": lambda x: tm.log_softmax(x + SURE)[:, 0],
+    "sure cross-entropy": lambda x: tm.softmax_cross_entropy(SURE / 30, x + SURE),
+    "sure sparse": lambda x: tm.sparse_softmax_cross_entropy(LABELS, x + SURE),
+}
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("name", INVARIANT)
+def test_sum_of_zero(name: str, nested: bool) -> None:
+    """The elements of the gradient add up to 0 in each row, also where the elements are close or a class is sure."""
+    found = gradient(INVARIANT[name], CLOSE.copy(), nested)
+    axis = None if name == "var of all" else 1
+
+    assert np.all(np.abs(found.sum(axis)) <= 1e-14 * np.abs(found).sum(axis))
+    assert np.all(np.any(found, axis))
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("name", ["var", "nanvar", "std", "nanstd", "average"])
+def test_deviations_of_close_values(name: str, nested: bool) -> None:
+    """Gradients that are multiples of the deviations are precise for values that differ only in the last digits."""
+    values = [Fraction(float(v)) for v in CLOSE[0]]
+    mean = sum(values) / len(values)
+    deviations = np.array([float(v - mean) for v in values])
+    if name == "average":
+        function: Any = lambda w: np.average(CLOSE[0], weights=w)  # noqa: E731 (as in the table)
+        found = gradient(function, np.ones(40), nested)
+    else:
+        found = gradient(getattr(np, name), CLOSE[0].copy(), nested)
+    factor = {"v": 2, "s": 1 / np.sqrt(np.mean(deviations**2)), "a": 1}[name.removeprefix("nan")[0]]
+
+    # The standard deviation itself is NumPy's, with the square of the mean's relative error.
+    tolerance = 1e-10 if "std" in name else 1e-15
+    expected = factor * deviations / 40
+    assert np.max(np.abs(found - expected)) <= tolerance * np.max(np.abs(expected))
+
+
+@pytest.mark.parametrize("name", ["sure log_softmax", "sure cross-entropy", "sure sparse"])
+def test_slope_of_a_sure_class(name: str) -> None:
+    """Where a class has nearly all of the probability, its slope is minus the sum of the others' probabilities."""
+    sign = 1 if name == "sure log_softmax" else -1
+    others = np.exp(CLOSE[:, 1:] - CLOSE[:, :1] - 30).sum(axis=1)
+
+    found = gradient(INVARIANT[name], CLOSE.copy())
+
+    assert np.allclose(found[:, 0], sign * others, rtol=1e-11, atol=0)

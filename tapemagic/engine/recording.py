@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple, Protocol
+from weakref import ref
 
 import numpy as np
 
@@ -79,9 +80,10 @@ class Absent:
     """Placeholder in a record for a value that no rule reads: its shape, its dtype and its node in a trace.
 
     - `norm`: Its Euclidean norm, or None if that isn't known.
+    - `array`: A weak reference to it, or None. All placeholders for an array share one.
     """
 
-    __slots__ = ("_node", "dtype", "norm", "shape")
+    __slots__ = ("_node", "array", "dtype", "norm", "shape")
 
     def __init__(
         self,
@@ -93,6 +95,7 @@ class Absent:
         self.shape = shape
         self.dtype = dtype
         self.norm = norm
+        self.array: ref[Any] | None = None
         self._node = node
 
     @property

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from types import CodeType, FrameType
+from typing import Any
 
 from tapemagic.engine.events import origin_of
 from tapemagic.engine.scopes import SCOPE_CODE, Scope, scope_called
@@ -44,11 +46,15 @@ class CallSites:
         self._recorded_files: dict[str, bool] = {}
         self._body: CodeType | None = None
         self._entry: FrameType | None = None
-        self._run = 0
+        self._run = self._runs = 0
+        # Running functions of a library through which your code was called: the function and its caller by the id of
+        # the function, with the run of the caller's instruction.
+        self._through: dict[int, tuple[FrameType, FrameType, int]] = {}
 
     def forget(self) -> None:
         """Drop the frames of the last call site."""
         self._chain = []
+        self._through = {}
         self._frame = self._cell_frame_now = self._entry = None
 
     def here(self) -> tuple[int | None, int, int, int]:
@@ -72,12 +78,16 @@ class CallSites:
             if code is SCOPE_CODE:
                 break
             entry, frame = frame, outer
+        last = self._entry, self._run
         if entry is not self._entry:
             self._entry = entry
             # Another entry into the engine from the same line: a new run of the line, such as an iteration.
-            self._run += 1
+            self._runs += 1
+            self._run = self._runs
+            if self._through:
+                self._return(frame, entry)
         if frame is not self._frame:
-            self._enter(frame)
+            self._enter(frame, last)
         within = self._cell_frame_now
         line = None
         if within is not None:
@@ -87,9 +97,41 @@ class CallSites:
                 line = self._lines[instruction] = within.f_lineno
         return line, self._call_index, self._start + frame.f_lasti, self._run
 
-    def _enter(self, frame: FrameType) -> None:
-        """Cache what all operations of a frame share, because most operations repeat the last frame."""
-        chain = self._chain = self._user_frames(frame)
+    def _return(self, frame: FrameType, entry: FrameType) -> None:
+        """Continue the run of an instruction if the library function that it called goes on after calling your code.
+
+        So a sweep with a custom gradient in it, or a function that has one, isn't several iterations of a loop.
+        """
+        through = self._through.get(id(entry))
+        if through is not None:
+            self._run = through[-1]
+        self._through = {
+            i: item for i, item in self._through.items() if item[1] is not frame or item[0] is entry
+        }
+
+    def _run_through(
+        self,
+        above: FrameType,
+        callee: FrameType,
+        frame: FrameType,
+        last: tuple[FrameType | None, int],
+    ) -> int:
+        """Return the run of the instruction of `above` that called `callee`, through which `frame` is called."""
+        if callee is frame:
+            return self._run
+        through = self._through.get(id(callee))
+        if through is None:
+            # The library function may have recorded something before, such as the begin of a sweep.
+            run = last[1] if callee is last[0] else self._run
+            through = self._through[id(callee)] = callee, above, run
+        return through[-1]
+
+    def _enter(self, frame: FrameType, last: tuple[FrameType | None, int]) -> None:
+        """Cache what all operations of a frame share, because most operations repeat the last frame.
+
+        - `last`: The entry and the run of the last call site.
+        """
+        chain = self._chain = self._user_frames(frame, last)
         self._frame, self._call_index = chain[0]
         within = self._cell_frame_now = self._cell_frame(chain)
         if within is not None:
@@ -107,12 +149,18 @@ class CallSites:
             else 0
         )
 
-    def _user_frames(self, frame: FrameType | None) -> list[tuple[FrameType, int]]:
+    def _user_frames(
+        self, frame: FrameType | None, last: tuple[FrameType | None, int]
+    ) -> list[tuple[FrameType, int]]:
         """Return the user and layer frames from `frame` up to the top level, each with its call index."""
         indices = {id(inner): (inner, call) for inner, call in self._chain}
         new: list[FrameType] = []
         frames: list[tuple[FrameType, int]] = []
+        # What each frame has called.
+        callees: dict[int, Any] = {}
+        callee = self._entry
         while frame is not None:
+            callees[id(frame)] = callee
             # Frames that the last call site shares with this one keep their call index; only the new inner frames are
             # entered.
             if id(frame) in indices:
@@ -123,18 +171,31 @@ class CallSites:
                 new.append(frame)
                 if self._is_top(frame):
                     break
-            frame = frame.f_back
+            callee, frame = frame, frame.f_back
         if frame is None:
             new = new[:1]  # not called by the cell, for example a thread
+        running = {id(outer) for outer, _ in frames}
+        # Functions of a library that have ended go.
+        self._through = {
+            i: item
+            for i, item in self._through.items()
+            if id(item[1]) in running and callees.get(id(item[1]), item[0]) is item[0]
+        }
         for inner in reversed(new):
-            frames = [(inner, self._call(inner, frames)), *frames]
+            frames = [(inner, self._call(inner, frames, callees, last)), *frames]
         return frames
 
     def _is_top(self, frame: FrameType) -> bool:
         code = frame.f_code
         return code.co_filename == self._filename and code.co_name == "<module>"
 
-    def _call(self, frame: FrameType, outer: list[tuple[FrameType, int]]) -> int:
+    def _call(
+        self,
+        frame: FrameType,
+        outer: list[tuple[FrameType, int]],
+        callees: Mapping[int, FrameType],
+        last: tuple[FrameType | None, int],
+    ) -> int:
         """Return the index of a frame's call, adding the call if it is new."""
         code = frame.f_code
         if self._is_top(frame):
@@ -147,7 +208,8 @@ class CallSites:
             above, call = outer[0]
             within = self._cell_frame(outer)
             line = None if within is None else within.f_lineno
-            site = Site(line, call, self._start_of(above) + above.f_lasti, self._run)
+            run = self._run_through(above, callees[id(above)], frame, last)
+            site = Site(line, call, self._start_of(above) + above.f_lasti, run)
         scope = scope_called(frame)
         if scope is None:
             self.calls.append(Call(code.co_name, code, site))

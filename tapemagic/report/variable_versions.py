@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.recording import new_id
+from tapemagic.engine.recording import Absent, new_id
 from tapemagic.engine.tensor.tensor import id_of
 from tapemagic.explain.formatting import SHOWN, format_entries, format_value, subscript
 from tapemagic.explain.snapshot import Snapshot
@@ -33,7 +33,8 @@ def reads(snapshot: Snapshot, positions: Iterable[int]) -> Reads:
         for value, i in zip(values, ids, strict=True):
             if i in values_by_id:
                 # By identity: an assignment always binds a new array, and an equal value is still another version.
-                values_by_id[i].setdefault(id(value), value)
+                key, alive = _identified(value)
+                values_by_id[i].setdefault(key, alive)
     return {i: list(values.values()) for i, values in values_by_id.items()}
 
 
@@ -67,7 +68,7 @@ def split_versions(
 ) -> SplitVersions:
     """A recording with an id for every value of each variable that changed, except for the `unsplit` variables."""
     new = {
-        i: {id(value): new_id() for value in values}
+        i: {_identified(value)[0]: new_id() for value in values}
         for i, values in reads_by_id.items()
         if len(values) > 1 and snapshot.tracks(i) and i not in unsplit
     }
@@ -90,7 +91,15 @@ def _renumbered(
 ) -> tuple[int, ...]:
     pairs = zip(values, ids, strict=True)
     # An operation that isn't shown may have read a value that got no id: it keeps the id of the variable.
-    return tuple(new[i].get(id(value), i) if i in new else i for value, i in pairs)
+    return tuple(new[i].get(_identified(value)[0], i) if i in new else i for value, i in pairs)
+
+
+def _identified(value: Any) -> tuple[int, Any]:
+    """Return the identity of a recorded value, and the value; both are those of the array behind a placeholder."""
+    if not isinstance(value, Absent) or value.array is None:
+        return id(value), value
+    array = value.array()
+    return (id(value.array), value) if array is None else (id(array), array)
 
 
 def format_reads(value: Any, read: Sequence[Any]) -> str:

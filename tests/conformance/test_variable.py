@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import functools
 import operator
+import sys
+from threading import Thread
 from typing import Any
 
 import numpy as np
+import pytest
 
 import tapemagic as tm
+import tapemagic.tf as tensorflow
 from tapemagic.errors import DtypeError, ImmutableError, ImmutableVariableError, ShapeError
 from tests.conformance.programs import agrees, differs, raised_by, raises, refused, signature
 
@@ -245,6 +249,44 @@ def test_assign_a_part(tf: Any) -> Any:
     v[:, 1].assign([7.0, 8.0])
     v[1, 0].assign(9.0)
     return v.read_value()
+
+
+def _updates() -> dict[str, tuple[Any, Any]]:
+    """Every update that reads the value it changes: a variable of four numbers, and a step of the i-th thread."""
+    v = tm.Variable(np.zeros(4))
+    w = tensorflow.Variable(np.zeros(4))
+    return {
+        "assign_add": (v, lambda i: v.assign_add(np.eye(4)[i], use_locking=True)),
+        "assign_sub": (v, lambda i: v.assign_sub(-np.eye(4)[i], read_value=False)),
+        "part": (v, lambda i: v[i].assign(v.numpy()[i] + 1)),
+        "tf assign_add": (w, lambda i: w.assign_add(np.eye(4)[i], use_locking=True)),
+        "tf scatter_nd_add": (w, lambda i: w.scatter_nd_add([[i]], [1.0])),
+        "tf scatter_nd_sub": (w, lambda i: w.scatter_nd_sub([[i]], [-1.0])),
+        "tf scatter_nd_update": (w, lambda i: w.scatter_nd_update([[i]], [w.numpy()[i] + 1])),
+    }
+
+
+@pytest.mark.parametrize("how", _updates())
+def test_updates_by_threads(how: str) -> None:
+    """No update by one of several threads is lost."""
+    variable, step = _updates()[how]
+
+    def work(i: int) -> None:
+        for _ in range(300):
+            step(i)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [Thread(target=work, args=(i,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+
+    assert variable.numpy().tolist() == [300.0] * 4
 
 
 @refused(ImmutableError, "np.where", "np.concatenate")

@@ -25,6 +25,37 @@ for step in range(5):
 """
 
 
+CUSTOM = """
+w = tm.Variable(1.0)
+@tm.custom_gradient
+def f(a):
+    def grad(g):
+        return g * 2.0 * a
+    return a * a, grad
+for step in range(5):
+    with tm.GradientTape() as t:
+        loss = f(f(w))
+    w.assign_sub(0.1 * t.gradient(loss, w))
+"""
+RECOMPUTED = """
+w = tm.Variable(1.0)
+@tm.recompute_grad
+def f(a):
+    return np.sin(a) * w
+for step in range(5):
+    with tm.GradientTape() as t:
+        loss = f(w)
+    w.assign_sub(0.1 * t.gradient(loss, w))
+"""
+MINIMIZED = """
+from scipy.optimize import minimize
+def f(a):
+    return float(x * a[0] ** 2)
+for start in range(3):
+    minimize(f, [1.0 + start])
+"""
+
+
 def tree(shell: InteractiveShell, source: str, line: str = "x") -> str:
     """The tree of a cell: loops as n[...] with the first iteration, calls as name(...), derivatives as d(...)."""
     shell.user_ns["x"] = 2.0
@@ -81,6 +112,14 @@ def tree(shell: InteractiveShell, source: str, line: str = "x") -> str:
 def test_trees(shell: InteractiveShell, source: str, expected: str) -> None:
     """Every loop, however it is written, and every call of a function of the user's own."""
     assert expected == tree(shell, source)
+
+
+@pytest.mark.parametrize(("source", "count"), [(CUSTOM, 5), (RECOMPUTED, 5), (MINIMIZED, 3)])
+def test_code_that_a_library_calls_is_no_iteration(
+    shell: InteractiveShell, source: str, count: int
+) -> None:
+    """One instruction may record before, in and after your function: still, it ran once in each iteration."""
+    assert tree(shell, source).startswith(f"{count}[")
 
 
 def test_a_function_of_an_earlier_cell(shell: InteractiveShell) -> None:

@@ -7,7 +7,9 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Callable
+from contextvars import copy_context
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -137,6 +139,117 @@ def test_values_that_no_rule_reads_go(run: Run, magics: Any) -> None:
     curves = [x for step in report.graph.steps for x in step.carried if x.name == "V"]
     assert [90] == [x.values.count for x in curves]
     assert not any(np.isnan(x.values.values).any() for x in curves)
+
+
+@pytest.mark.usefixtures("often")
+def test_interrupt_while_gaps_are_closed(
+    run: Run, variables: dict[str, Any], magics: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C in the middle of a collection leaves a recording on which the cell can go on."""
+    interrupts = iter([KeyboardInterrupt])
+
+    def slice_of(*ends: Any) -> slice:
+        for interrupt in interrupts:
+            raise interrupt
+        return slice(*ends)
+
+    monkeypatch.setattr(thinning, "slice", slice_of, raising=False)
+    run(SETUP)
+    attempt = f"try:\n    {LOOP.replace(NEW_LINE, NEW_LINE + '    ')}\nexcept KeyboardInterrupt:\n    last = k"
+    run(f"%%tape -p\n{attempt}\n{LOOP}    kept.append(loss)")
+
+    assert variables["last"] < 89
+    assert magics.last.observer.omitted > 100
+    assert len(arrays(run("[tape.gradient(loss, [V, w]) for loss in kept]"))) == 180
+    run("%tape_graph")
+
+
+@pytest.mark.usefixtures("often")
+@pytest.mark.parametrize("size", [1, 20_000])
+def test_thread_that_records_during_a_collection(
+    size: int, run: Run, variables: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What another thread of the cell records meanwhile stays, and begins no second collection."""
+    results: list[Any] = []
+    threads: list[Thread] = []
+
+    def record() -> None:
+        results.append(variables["w"] * np.ones(size))
+
+    def slice_of(*ends: Any) -> slice:
+        if not threads:
+            thread = Thread(target=copy_context().run, args=(record,))
+            threads.append(thread)
+            thread.start()
+            thread.join()
+        return slice(*ends)
+
+    monkeypatch.setattr(thinning, "slice", slice_of, raising=False)
+    run(SETUP)
+    run(f"%%tape -p\n{LOOP};")
+    variables["results"] = results
+
+    assert float(size) == float(run("tape.gradient(results[0], w)"))
+
+
+@pytest.mark.usefixtures("often")
+def test_ends_of_sweeps_move(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A collection right after a sweep moves the place at which it ended."""
+    ends: list[int] = []
+
+    def collect(self: Any, everything: bool = False) -> None:
+        original(self, everything)
+        ends.extend(end - len(self._observer._records) for end in self._sweep_ends)
+
+    original = thinning.Thinning.collect
+    monkeypatch.setattr(thinning.Thinning, "collect", collect)
+    run(SETUP)
+    run(f"%%tape\n{LOOP};")
+
+    assert {0} == set(ends)
+
+
+@pytest.mark.usefixtures("often")
+@pytest.mark.parametrize("changes", ["", "\n    if k == 20:\n        V.assign(V * 2.0)"])
+def test_versions_of_a_variable_without_its_values(
+    changes: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A variable has as many values as it was assigned, though records of some have only their shapes."""
+    cell = f"%%tape\nfor k in range(40):\n    kept.append(V * 2.0 * w){changes}\nloss = np.sum(kept[17] * kept[18])"
+    run(SETUP)
+    thinned = run(cell)
+    monkeypatch.setattr(observer, "COLLECT_AFTER_BYTES", 1 << 40)
+    monkeypatch.setattr(thinning, "COLLECT_AFTER_RECORDS", 1 << 40)
+    run(SETUP)
+    whole = run(cell)
+
+    assert sections(thinned)[1] == sections(whole)[1]
+    assert any("V" in x for x in sections(whole)[1].splitlines())
+
+
+LOSS = "np.sum(A @ V * w)"
+
+
+@pytest.mark.usefixtures("often")
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        # Training: the value of V, and a loss of many elements; Lines: a value of an iteration that isn't kept.
+        (f"loss = {LOSS}\n    kept.append(loss)", "60 steps"),
+        ("loss = V * 2.0 * w\n    kept.append(loss)", "steps"),
+        (f"if k == 30:\n        kept.append(V * 2.0)\n    loss = {LOSS}", "if k == 30"),
+    ],
+)
+def test_reports_without_values_that_no_rule_reads(
+    cell: str, words: str, run: Run, magics: Any
+) -> None:
+    """Training and Lines do without the arrays of iterations that aren't kept."""
+    run(SETUP)
+    report = run(f"%%tape\nfor k in range(60):\n    {cell}\n    V.assign(0.99 * V)")
+    records = magics.last.observer.records
+
+    assert any(isinstance(x, Absent) for r in records for x in (*r.values, *r.outputs))
+    assert words in str(report)
 
 
 def sections(report: Any) -> list[str]:

@@ -290,6 +290,38 @@ w = v**4
     assert {"dw/dv": "32.0"} == gradients(report)
 
 
+def test_a_used_tape_watches_no_more(run: Run) -> None:
+    """Only the report watches variables that the cell reads after the gradient."""
+    report = run("""%%tape
+y = v**2
+g = tape.gradient(y, v)
+u = tm.Variable(2.0)
+z = u * v
+""")
+
+    assert 1 == len(run("tape.watched_variables()")) == len(run("tape._last_leaves"))
+    assert {"dz/dv": "2.0", "dz/du": "2.0"} == gradients(report)
+
+
+def test_reset_in_a_custom_gradient(run: Run) -> None:
+    """The sweep goes on, and what comes after it is recorded."""
+    report = run("""%%tape
+@tm.custom_gradient
+def f(a):
+    def grad(g):
+        tape.reset()
+        return g * 2.0 * a
+    return a * a, grad
+with tm.GradientTape() as t:
+    y = f(v)
+g = t.gradient(y, v)
+z = v * 3.0
+""")
+
+    assert 4.0 == float(run("g"))
+    assert {"dz/dv": "3.0"} == gradients(report)
+
+
 def test_reset_and_pause_are_those_of_the_cell(run: Run) -> None:
     """What the tape forgets or doesn't see, the report doesn't have either, and each is one event."""
     run("""%%tape x -p

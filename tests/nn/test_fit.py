@@ -8,12 +8,13 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+import dask.array as da
 import numpy as np
 import pandas as pd
 import pytest
 
 import tapemagic as tm
-from tapemagic import nn
+from tapemagic import nn, tf
 from tapemagic.errors import ModelError, NonFiniteError, NotNumbersError, OptionError, ShapeError
 
 RNG = np.random.default_rng(0)
@@ -161,13 +162,53 @@ def test_batches_from_iterables() -> None:
 
 
 class _Batches:
-    """Two batches, by their numbers."""
+    """Batches by their numbers."""
+
+    def __init__(self, size: int = 20) -> None:
+        self.size = size
 
     def __len__(self) -> int:
-        return 2
+        return len(X) // self.size
 
     def __getitem__(self, k: int) -> Any:
-        return X[20 * k : 20 * k + 20], Y[20 * k : 20 * k + 20]
+        rows = slice(k * self.size, (k + 1) * self.size)
+        return X[rows], Y[rows]
+
+
+def _validations() -> dict[str, Any]:
+    """The data of four batches of ten, in every form that can be read again."""
+    x, y = (da.from_array(part, chunks=(15, -1)) for part in (X, Y))
+    return {
+        "arrays": (X, Y),
+        "Dask arrays": (x, y),
+        "tf.data": tf.data.Dataset.from_tensor_slices((X, Y)).batch(10),
+        "batches by number": _Batches(10),
+    }
+
+
+@pytest.mark.parametrize("kind", _validations())
+def test_validation_steps_are_the_first_batches(kind: str) -> None:
+    """Each validation of a number of steps is on the same examples, the first; training steps continue."""
+    model = line(nn.optimizers.SGD(0.0))
+    history = model.fit(
+        X, Y, epochs=4, steps_per_epoch=1, shuffle=False, batch_size=10, verbose=0,
+        validation_data=_validations()[kind], validation_steps=3, validation_batch_size=10,
+    ).history  # fmt: skip
+
+    assert np.allclose(history["val_loss"], [np.mean(Y[:30] ** 2)] * 4, rtol=1e-5)
+    assert np.allclose(history["loss"], [np.mean(Y[k : k + 10] ** 2) for k in (0, 10, 20, 30)])
+
+
+def test_validation_by_a_generator_continues() -> None:
+    """A generator can't start again, so each validation takes its next batches."""
+    model = line(nn.optimizers.SGD(0.0))
+    batches = _Batches(10)
+    history = model.fit(
+        X, Y, epochs=2, verbose=0,
+        validation_data=(batches[k] for k in range(4)), validation_steps=2,
+    ).history  # fmt: skip
+
+    assert np.allclose(history["val_loss"], [np.mean(Y[:20] ** 2), np.mean(Y[20:] ** 2)])
 
 
 def test_several_outputs_by_name() -> None:

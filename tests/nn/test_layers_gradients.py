@@ -144,3 +144,17 @@ def test_an_empty_batch(name: str) -> None:
     assert y.shape[0] == 0
     assert [g.shape for g in gradients] == [v.shape for v in (x, *layer.trainable_variables)]
     assert not any(np.any(g) for g in gradients)
+
+
+def test_average_of_masked_steps() -> None:
+    """Masked steps have no part in the average, also if they are nan, and a gradient of 0, also if all are masked."""
+    x = tm.constant([[[1.0], [3.0], [np.nan]], [[5.0], [6.0], [7.0]]])
+    mask = [[True, True, False], [False, False, False]]
+    layer = nn.GlobalAveragePooling1D(dtype="float64")
+    with np.errstate(divide="ignore", invalid="ignore"), tm.GradientTape() as tape:
+        tape.watch(x)
+        y = layer(x, mask=np.array(mask))
+        gradient = tape.gradient(y, x)
+
+    assert np.array_equal(y.numpy(), [[2.0], [np.nan]], equal_nan=True)  # 0 / 0, as in Keras
+    assert gradient.numpy().tolist() == [[[0.5], [0.5], [0.0]], [[0.0]] * 3]

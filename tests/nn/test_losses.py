@@ -20,6 +20,7 @@ from tapemagic.errors import (
     UnsupportedArgumentError,
 )
 from tapemagic.nn import losses
+from tapemagic.nn.losses.reduction import REDUCTIONS
 
 CLASSES = [
     name
@@ -94,6 +95,15 @@ def test_no_examples(name: str) -> None:
     assert value == 0
     assert gradient.shape == (0, 3)
     assert weightless(*batch(name), np.zeros(4)) == 0
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_one_weight_for_the_loss_of_vectors(reduction: str | None) -> None:
+    """The single loss of two vectors is multiplied by its weight under every reduction, as in Keras 3.15."""
+    loss = losses.MeanSquaredError(reduction=reduction)
+
+    assert loss([0.0, 0.0], [1.0, 3.0], sample_weight=2.0) == 10
+    assert loss([0.0, 0.0], [1.0, 3.0], sample_weight=[2.0]) == 10
 
 
 @pytest.mark.parametrize("name", CLASSES)

@@ -102,11 +102,15 @@ def test_functions_and_losses_as_metrics() -> None:
 
 
 def test_nan_is_never_right() -> None:
-    """A prediction that is NaN is neither right nor positive, and a mean of it is NaN."""
+    """A prediction or target that is NaN is neither right nor positive, and a mean of it is NaN."""
     unknown = [[np.nan, 1.0], [0.0, 1.0]]
+    known = [[0.8, 0.2], [0.3, 0.7]]
 
     assert metrics.SparseCategoricalAccuracy()([0, 1], unknown) == 0.5
     assert metrics.CategoricalAccuracy()([[1, 0], [0, 1]], unknown) == 0.5
+    assert metrics.CategoricalAccuracy()(unknown, known) == 0.5
+    assert metrics.CategoricalAccuracy()(unknown, unknown) == 0.5
+    assert metrics.TopKCategoricalAccuracy(k=2)(unknown, known) == 0.5
     assert metrics.SparseTopKCategoricalAccuracy(k=2)([0, 1], unknown) == 0.5
     assert metrics.Recall()([1, 1], [np.nan, 0.7]) == 0.5
     assert np.isnan(metrics.Mean()([1.0, np.nan]))

@@ -18,6 +18,8 @@ F, D, N, B = (
     tf.constant([True]),
 )
 V = tf.Variable([1.0, 2.0])
+U = tf.constant([1, 2], tf.uint8)
+P = tf.ones((2, 3, 4))
 Invalid = tf.errors.InvalidArgumentError
 
 CASES: list[tuple[Callable[[], Any], type[Exception], str]] = [
@@ -40,6 +42,35 @@ CASES: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: F + tf.constant([1.0, 2.0, 3.0]), Invalid, "(2,) (3,)"),
     (lambda: tf.ones((2, 3)) @ tf.ones((2, 3)), Invalid, "mismatch"),
     (lambda: tf.matmul(F, F), Invalid, "two axes or more"),
+    (lambda: F @ F, Invalid, "write tf.linalg.matvec(a, x), or tf.tensordot(x, y, 1)"),
+    (lambda: F @ tf.ones((2, 3)), Invalid, "not of shapes (2,) and (2, 3)"),
+    (lambda: V @ [1.0, 2.0], Invalid, "two axes or more"),
+    (lambda: -U, Invalid, "- does not take unsigned integers"),
+    (lambda: abs(U), Invalid, "abs does not take unsigned integers"),
+    (lambda: U**U, Invalid, "** does not take unsigned integers"),
+    (lambda: tf.negative(U), Invalid, "negative does not take integers, here of uint8"),
+    (lambda: tf.abs(U), Invalid, "abs"),
+    (lambda: tf.sign(U), Invalid, "sign"),
+    (lambda: tf.pow(U, U), Invalid, "pow"),
+    (lambda: -B, Invalid, "booleans"),
+    (lambda: B < tf.constant([False]), Invalid, "< takes real numbers, not bool"),
+    (lambda: tf.sort(B), Invalid, "sort does not take booleans"),
+    (lambda: tf.sort(B, direction="DESCENDING"), Invalid, "sort does not take booleans"),
+    (lambda: tf.argsort(B), Invalid, "argsort does not take booleans"),
+    (lambda: tf.math.top_k(B), Invalid, "top_k does not take booleans"),
+    (lambda: tf.pad(F, [[2, 0]], "REFLECT"), Invalid, "adds at most 1 elements on each side"),
+    (lambda: tf.pad(F, [[0, 3]], "SYMMETRIC"), Invalid, "adds at most 2 elements on each side"),
+    (lambda: tf.pad(F[:0], [[1, 0]], "REFLECT"), Invalid, "adds at most 0 elements"),
+    (lambda: tf.gather(P, [[0]], batch_dims=1), Invalid, "first 1 axes must have equal lengths"),
+    (lambda: tf.gather(P, [0], batch_dims=1), Invalid, "first 1 axes must have equal lengths"),
+    (lambda: tf.gather(P, [[0, 1], [0, 1]], batch_dims=2), Invalid, "first 2 axes"),
+    (lambda: tf.gather(P, [0, 1], batch_dims=-2), Invalid, "batch_dims between -1 and 1, not -2"),
+    (lambda: tf.gather(P, [[0], [1]], axis=0, batch_dims=1), Invalid, "come before the axis"),
+    (lambda: tf.math.bincount(N, maxlength=-1), Invalid, "maxlength of at least 0"),
+    (lambda: tf.while_loop(lambda i: i < 3, lambda i: (i + 1, i), [N[0]]), ValueError, "length: 1 and 2"),
+    (lambda: tf.while_loop(lambda i, j: i < j, lambda i, j: i + j, [N[0], N[1]]), ValueError, "length"),
+    (lambda: tf.while_loop(lambda d: d["i"] < 3, lambda d: [{"j": d["i"] + 1}], [{"i": N[0]}]), ValueError, "keys"),
+    (lambda: tf.while_loop(lambda t: t[0] < 3, lambda t: [[t[0] + 1]], [(N[0],)]), TypeError, "tuple and list"),
     (lambda: F[5], Invalid, "out of bounds"),
     (lambda: F[5], IndexError, "out of bounds"),
     (lambda: tf.gather(F, [7]), Invalid, "not in [0, 2)"),

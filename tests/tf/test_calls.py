@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tapemagic import tf
@@ -54,3 +56,49 @@ def test_silu_of_a_beta_of_zero() -> None:
 
     assert y.numpy().tolist() == [0.5, -1.0, 400.0]
     assert tape.gradient(y, x).numpy().tolist() == [0.5] * 3
+
+
+COUNTED = [0, 1, 1, 5, 2]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"maxlength": 3}, [1, 2, 1]),
+        ({"maxlength": 4}, [1, 2, 1, 0]),
+        ({"minlength": 8}, [1, 2, 1, 0, 0, 1, 0, 0]),
+        ({"minlength": 8, "maxlength": 3}, [1, 2, 1]),
+        ({"minlength": 2, "maxlength": 4}, [1, 2, 1, 0]),
+        ({"minlength": -1}, [1, 2, 1, 0, 0, 1]),
+        ({"maxlength": 0}, []),
+        ({"weights": [1.0, 2.0, 3.0, 4.0, 5.0], "maxlength": 2}, [1.0, 5.0]),
+    ],
+)
+def test_lengths_of_counts(options: Any, expected: list[float]) -> None:
+    """The result has at least minlength and at most maxlength elements, as in TensorFlow 2.21."""
+    assert tf.math.bincount(COUNTED, **options).numpy().tolist() == expected
+
+
+def test_negative_batch_dims() -> None:
+    """batch_dims counts from the end of the indices, and the default axis from the end of params, as in TensorFlow."""
+    params = tf.reshape(tf.range(12), (2, 2, 3))
+
+    found = tf.gather(params, [[0], [2]], batch_dims=-1).numpy().tolist()
+    last = tf.gather(params, [2, 0], batch_dims=-1)[0].numpy().tolist()
+    assert found == [[[0], [3]], [[8], [11]]]
+    assert last == [[2, 0], [5, 3]]
+
+
+def test_lgamma_of_infinities() -> None:
+    """It is infinite at both ends."""
+    ends = tf.constant([-np.inf, np.inf, 0.0, -1.0])
+    assert tf.math.lgamma(ends).numpy().tolist() == [np.inf] * 4
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_structure_of_a_loop(kind: Any) -> None:
+    """The variables of a loop are returned in the list or tuple of its body."""
+    (found,) = result = tf.while_loop(lambda i: i < 3, lambda i: kind([i + 1]), [tf.constant(0)])
+
+    assert type(result) is kind
+    assert found.numpy() == 3

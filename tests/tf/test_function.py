@@ -124,3 +124,22 @@ def test_what_gives_plain_numbers_is_part_of_a_program(f: Any) -> None:
         assert [y.numpy().tobytes() for y in found] == [y.numpy().tobytes() for y in wanted]
         assert [y.dtype for y in found] == [y.dtype for y in wanted]
     assert len(g.programs) == 1, g.why_eager
+
+
+def test_lists_under_a_signature() -> None:
+    """A list of numbers is one tensor where the signature has one, and several where it has a list."""
+    vectors = tf.function(lambda x: 2 * x, input_signature=[tf.TensorSpec([None], tf.float32)])
+    matrices = tf.function(lambda x: 2 * x, input_signature=[tf.TensorSpec([None, 2], tf.float32)])
+    numbers = [tf.TensorSpec([], tf.float32)] * 2
+    sums = tf.function(lambda parts: parts[0] + parts[1], input_signature=[numbers])
+
+    assert vectors([1, 2.5]).numpy().tolist() == [2.0, 5.0]
+    assert vectors((1.0,)).numpy().tolist() == [2.0]
+    assert matrices([[1.0, 2.0], [3.0, 4.0]]).numpy().tolist() == [[2.0, 4.0], [6.0, 8.0]]
+    assert float(sums([1.0, 2.0])) == 3.0
+    with pytest.raises(TypeError, match="another structure than its input_signature"):
+        sums([1.0, 2.0, 3.0])
+    with pytest.raises(TypeError, match="another structure than its input_signature"):
+        sums(1.0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"has shape \(2,\)"):
+        matrices([1.0, 2.0])

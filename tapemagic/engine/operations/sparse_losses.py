@@ -147,7 +147,9 @@ def _slopes(g: Any, y: Any, total: Any, axis: int, cells: Any, at: Any, shape: A
     """Return the slopes in logits of a shape; `y`, which contains the exponentials, is overwritten."""
     y /= total[:, None] if axis else total
     # Each example has one label, so no cell occurs twice, and an indexed assignment is safe.
-    cells[at] -= 1
+    # The probability minus 1 is minus the sum of the others, which keeps its digits if the probability is close to 1.
+    cells[at] = 0
+    cells[at] = -np.add.reduce(y, axis=axis)
     is_single = g.ndim == len(shape) - 1
     if is_single:
         y *= g.reshape(-1, 1) if axis else g.reshape(-1)

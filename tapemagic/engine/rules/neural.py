@@ -107,14 +107,37 @@ def inner(a: Any, b: Any, axes: tuple[int, ...]) -> Any:
     return np.sum(a * b, axis=axes, keepdims=True)
 
 
+def balanced(d: Any, p: Any, axes: tuple[int, ...]) -> Any:
+    """Subtract the sum of `d` along axes, which would be 0 without rounding, in the proportions `p`, whose sum is 1.
+
+    Where one class has nearly all of the probability, its slope is a small difference of two numbers close to 1, and
+    the rounding error of this difference can be as large. The slopes of the other classes are precise, and so is minus
+    their sum. `d` must be a new array, because the result is written into it.
+    """
+    rest = p * np.sum(d, axis=axes, keepdims=True)
+    if d.__class__ is not np.ndarray:
+        return d - rest
+    d -= rest
+    return d
+
+
 def _softmax(g, y, _x, axis=-1):
     """`g` minus its mean weighted by the probabilities, times the probabilities."""
-    return y * (g - inner(g, y, negative_axes(axis, _x.ndim)))
+    axes = negative_axes(axis, _x.ndim)
+    off = g - inner(g, y, axes)
+    # Centered again, like the deviations of a variance: see `balanced`.
+    rest = inner(off, y, axes)
+    if off.__class__ is not np.ndarray:
+        return y * (off - rest)
+    off -= rest
+    off *= y
+    return off
 
 
 def _log_softmax(g, y, _x, axis=-1):
     """`g` minus the probabilities times its sum."""
-    return g - np.exp(y) * np.sum(g, axis=negative_axes(axis, _x.ndim), keepdims=True)
+    axes, p = negative_axes(axis, _x.ndim), np.exp(y)
+    return balanced(g - p * np.sum(g, axis=axes, keepdims=True), p, axes)
 
 
 def _logsumexp(g, y, x, axis=None, keepdims=False):
@@ -142,7 +165,8 @@ def _cross_entropy_logits(g, _y, labels, logits, axis=-1):
     """The softmax of the logits, times the sum of the labels, minus the labels."""
     axis = negative_axis(axis, logits.ndim)
     total = np.sum(labels, axis=axis, keepdims=True)
-    return np.expand_dims(g, axis) * (softmax(logits, axis) * total - labels)
+    p = softmax(logits, axis)
+    return np.expand_dims(g, axis) * balanced(p * total - labels, p, (axis,))
 
 
 def _sparse_cross_entropy(g, _y, labels, logits):
@@ -151,7 +175,8 @@ def _sparse_cross_entropy(g, _y, labels, logits):
     if isinstance(logits, np.ndarray) and isinstance(g, np.ndarray):
         return sparse_cross_entropy_slopes(g, labels, logits)
     hit = np.expand_dims(labels, -1) == np.arange(logits.shape[-1])
-    return np.expand_dims(g, -1) * (softmax(logits) - hit)
+    p = softmax(logits)
+    return np.expand_dims(g, -1) * balanced(p - hit, p, (-1,))
 
 
 # fmt: off

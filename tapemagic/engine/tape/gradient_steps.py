@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.laziness import is_lazy
-from tapemagic.engine.recording import tick
+from tapemagic.engine.recording import Absent, tick
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable
 
@@ -138,13 +138,15 @@ def _size_or_lazy(value: Any) -> Any:
 
 
 def number_of(value: Any) -> float:
-    """Return a real number unchanged, and the Euclidean norm of anything else.
+    """Return a real number unchanged, and the Euclidean norm of anything else; nan if that isn't known.
 
     Examples
     --------
     >>> number_of(-2.0), number_of(3 + 4j), number_of(np.array([3.0, -4.0]))
     (-2.0, 5.0, 5.0)
     """
+    if isinstance(value, Absent):
+        return math.nan if value.norm is None else value.norm
     return float(value) if is_real(value) else size_of(value)
 
 

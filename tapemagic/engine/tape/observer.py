@@ -8,6 +8,7 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from threading import Lock
 from types import CodeType
 from typing import Any, NamedTuple, Self
 
@@ -164,6 +165,7 @@ class Observer(Tape):
         self._gradient_calls: dict[Any, GradientCall] = {}
         self._thinning: Thinning | None = None
         self._is_due = False
+        self._collecting = Lock()
         self._omitted: Thinned = (0, (), {})
         self.cut_records = 0
         super().__init__(True, watch_accessed_variables)
@@ -175,7 +177,7 @@ class Observer(Tape):
         self._orders.clear()
         self._seeds.clear()
         self._sweeps.clear()
-        self._spans = Spans()
+        # The spans stay: ids are never used again, and a custom gradient may reset the tape within a sweep.
         self._steps.clear()
         super()._clear()
         if self._thinning is not None:
@@ -243,6 +245,12 @@ class Observer(Tape):
     def order_of(self, value: Traced) -> int:
         """Return the order of the derivative that a tensor belongs to, or 0 if your code computed the tensor."""
         return self._spans.order_at(value._id)
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        # An interrupt may have come while a sweep began or ended.
+        self._complete()
+        del self._orders_now[1:], self._sweep_sites[:]
 
     @contextmanager
     def paused(self) -> Iterator[None]:
@@ -321,9 +329,14 @@ class Observer(Tape):
     def _collect(self) -> None:
         # A sweep refers to the ids of gradients that are still to come.
         self._is_due = len(self._orders_now) > 1
-        if not self._is_due and self._thinning is not None:
+        # Another thread of the cell may be collecting.
+        if self._is_due or self._thinning is None or not self._collecting.acquire(blocking=False):
+            return
+        try:
             self._unsorted = 0
             self._thinning.collect()
+        finally:
+            self._collecting.release()
 
     def _sweep_begins(self, targets: Mapping[int, Any]) -> None:
         super()._sweep_begins(targets)
@@ -516,8 +529,10 @@ class ObservedTape(Tape):
         self._times.append(tick())
 
     def _release(self) -> None:
+        # Copies, because the observer may go on.
+        self.part()
+        self._last_leaves = self._leaves
         super()._release()
-        self._is_view = False
 
     def _clear(self) -> None:
         super()._clear()

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from itertools import repeat
 from operator import setitem
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
@@ -85,6 +86,8 @@ class Thinning:
 
     def collect(self, everything: bool = False) -> None:
         """Let go of dead records among the new ones, or among all if their number or size has doubled."""
+        # An interrupt may have come before the gaps of the last collection were closed.
+        self.close_gaps()
         records = self._observer._records
         self.place_new()
         self.collections += 1
@@ -322,33 +325,48 @@ class Thinning:
 
     def close_gaps(self) -> None:
         """Remove what was let go from the lists of the observer."""
-        first = self._first_gap
-        if first < 0:
+        if self._first_gap < 0:
             return
-        observer = self._observer
-        records = observer._records
-        kept = [p for p in range(first, len(records)) if records[p] is not None]
-        if len(kept) < len(records) - first:
+        try:
+            self._close_gaps()
+        except KeyboardInterrupt:
+            # Everything else would fail on lists with gaps; each step can be repeated.
+            self._close_gaps()
+            raise
+
+    def _close_gaps(self) -> None:
+        observer, first = self._observer, self._first_gap
+        records, tracked = observer._records, observer._tracked
+        observer._seeds[:] = [seed for seed in observer._seeds if seed[1] in tracked]
+        observer._sweeps[:] = [
+            sweep for sweep in observer._sweeps if any(i in tracked for i in sweep[1])
+        ]
+        # Another thread may add records that have no turn yet.
+        end = len(self.turns)
+        kept = [p for p in range(first, end) if records[p] is not None]
+        if len(kept) < end - first:
             lists = records, observer._sites, observer._orders, self.turns, self._states
             new = [[items[p] for p in kept] for items in lists[:-1]]
             flags = bytes([self._states[p] for p in kept])
             # All at once, in C: an interrupt comes before or afterwards.
-            deque(map(setitem, lists, repeat(slice(first, None)), [*new, flags]), 0)
-            tracked = observer._tracked
-            observer._seeds[:] = [seed for seed in observer._seeds if seed[1] in tracked]
-            observer._sweeps[:] = [
-                sweep for sweep in observer._sweeps if any(i in tracked for i in sweep[1])
-            ]
+            deque(map(setitem, lists, repeat(slice(first, end)), [*new, flags]), 0)
+        # Of the sweeps whose end is noted, only one that has just ended has no record after it yet.
+        if self._sweep_ends:
+            self._sweep_ends = {len(records)}
         self._first_gap = -1
 
 
 def slimmed(record: Any, tracked: Mapping[int, int]) -> Any:
-    """Return a record without the values that no rule reads, but with their norms, which curves of loops show."""
+    """Return a record without the values that no rule reads.
+
+    Their norms stay for the curves of loops, and weak references tell the values of a variable apart.
+    """
     slim = without_unread(record, tracked)
     if slim is not record:
         for value, kept in zip((*record[1], record[4]), (*slim[1], slim[4]), strict=True):
             if kept is not value and kept.__class__ is Absent:
                 kept.norm = size_of(value)
+                kept.array = ref(value)
     return slim
 
 

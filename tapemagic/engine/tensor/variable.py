@@ -27,6 +27,7 @@ from tapemagic.errors import (
     NotComputedError,
     OptionError,
     ShapeError,
+    TapeError,
 )
 
 _created = itertools.count().__next__
@@ -156,7 +157,7 @@ class Variable(Traced):
         value : array_like or Tensor
             Of this variable's shape; it is cast to this variable's dtype.
         use_locking, name : optional
-            Ignored; they exist for compatibility with TensorFlow.
+            Ignored; they exist for compatibility with TensorFlow. Updates by several threads are never lost.
         read_value : bool, optional
             Whether to return the new value.
 
@@ -179,14 +180,32 @@ class Variable(Traced):
         """
         return self._set(_numbers(value, self.name), value, "assigned", read_value)
 
-    def _set(self, new: Any, assigned: Any, how: Kind, read_value: bool) -> Tensor | None:
-        """Replace the value, and record an event with the id of the assigned tensor."""
-        if new.shape != self.shape:
-            raise ShapeError(
-                f"cannot assign a value of shape {new.shape} to {self.name!r}, which has shape {self.shape}: "
-                "a variable keeps its shape, so reshape or broadcast the value first"
-            )
-        self._handle = _report_assignment(self, wrap(self._fitting(new), self._id))
+    def _set(
+        self,
+        value: Any,
+        assigned: Any,
+        how: Kind,
+        read_value: bool,
+        update: Callable[[Any, Any], Any] | None = None,
+    ) -> Tensor | None:
+        """Replace the value, and record an event with the id of the assigned tensor.
+
+        - `update`: Computes the new value from the current value and `value`. By default, it is `value`.
+        """
+        while True:
+            before = self._handle
+            new = value if update is None else update(before._value, value)
+            if new.shape != self.shape:
+                raise ShapeError(
+                    f"cannot assign a value of shape {new.shape} to {self.name!r}, which has shape {self.shape}: "
+                    "a variable keeps its shape, so reshape or broadcast the value first"
+                )
+            handle = _report_assignment(self, wrap(self._fitting(new), self._id))
+            # If another thread assigned a value meanwhile, the update is computed again from that value: it would
+            # be lost otherwise. There is no call, hence no thread switch, before the next line.
+            if update is None or self._handle is before:
+                self._handle = handle
+                break
         source = assigned._read()._id if isinstance(assigned, Traced) else 0
         for tape in live():
             tape._record_event(how, self._id, source)
@@ -208,7 +227,7 @@ class Variable(Traced):
         read_value: bool = True,
     ) -> Tensor | None:
         """Add `delta`, of this variable's shape or a single number; for parameters and errors, see `assign`."""
-        return self._set(self._changed(np.add, delta), delta, "changed", read_value)
+        return self._change(np.add, delta, read_value)
 
     def assign_sub(
         self,
@@ -218,17 +237,21 @@ class Variable(Traced):
         read_value: bool = True,
     ) -> Tensor | None:
         """Subtract `delta`, of this variable's shape or a single number; for parameters and errors, see `assign`."""
-        return self._set(self._changed(np.subtract, delta), delta, "changed", read_value)
+        return self._change(np.subtract, delta, read_value)
 
-    def _changed(self, function: np.ufunc, delta: Any) -> Any:
+    def _change(self, function: np.ufunc, delta: Any, read_value: bool) -> Tensor | None:
         change = _numbers(delta, self.name)
         # NumPy would add 0.5 to an integer variable, and the cast of the sum would fail with a
         # message about the sum.
         if self.dtype.kind in "iu":
             self._fitting(change)
         try:
-            return function(self._value, change)
-        except ValueError:
+            return self._set(change, delta, "changed", read_value, function)
+        except ValueError as error:
+            if isinstance(
+                error, TapeError
+            ):  # its message is ours already, as for a sum with more axes
+                raise
             raise ShapeError(
                 f"cannot {function.__name__} a value of shape {change.shape} to {self.name!r}, "
                 f"which has shape {self.shape}"
@@ -472,15 +495,19 @@ class Slice(Tensor):
     def assign(self, value: Any, name: str | None = None) -> Tensor | None:  # noqa: ARG002 (as above)
         """Change this part of the variable; the rest stays."""
         new = self._variable._fitting(_numbers(value, self._variable.name))
-        updated = np.array(self._variable._value)
-        try:
-            updated[unwrap_index(self._index)] = new
-        except ValueError:
-            raise ShapeError(
-                f"cannot assign a value of shape {new.shape} to a part of shape {self.shape} "
-                f"of {self._variable.name!r}"
-            ) from None
-        return self._variable._set(updated, value, "changed", read_value=True)
+
+        def update(whole: Any, part: Any) -> Any:
+            updated = np.array(whole)
+            try:
+                updated[unwrap_index(self._index)] = part
+            except ValueError:
+                raise ShapeError(
+                    f"cannot assign a value of shape {part.shape} to a part of shape {self.shape} "
+                    f"of {self._variable.name!r}"
+                ) from None
+            return updated
+
+        return self._variable._set(new, value, "changed", True, update)
 
 
 usual_operands.update((Variable, Slice))

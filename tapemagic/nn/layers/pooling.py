@@ -224,10 +224,11 @@ class GlobalAveragePooling1D(GlobalPooling):
         """Return the average of each channel, with a mask of shape (batch, length) only where it's true."""
         if mask is None:
             return super().call(inputs)
-        # As in Keras: masked steps have weight 0, and the sum is divided by the number of the others.
-        weights = as_array(mask).astype(inputs.dtype)[..., None]
-        total = np.sum(inputs * weights, axis=1, keepdims=self.keepdims)
-        return total / np.sum(weights, axis=1, keepdims=self.keepdims)
+        # As in Keras: the sum of the other steps is divided by their number. np.where, not a product with the mask:
+        # a masked nan doesn't count, and neither does the 0 / 0 of an example without steps in its gradient.
+        mask = as_array(mask).astype(bool)[..., None]
+        total = np.sum(np.where(mask, inputs, 0), axis=1, keepdims=self.keepdims)
+        return total / np.sum(mask.astype(inputs.dtype), axis=1, keepdims=self.keepdims)
 
 
 class GlobalMaxPooling2D(GlobalPooling):

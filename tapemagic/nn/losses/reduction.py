@@ -32,13 +32,14 @@ def reduced(losses: Any, sample_weight: Any, reduction: str | None) -> Any:
     if sample_weight is not None:
         losses, weights = weighted(losses, sample_weight)
         losses = losses * weights
-    if reduction is None or reduction == "none":
+    # A single loss, of vectors, stays multiplied by its weight, as in Keras, also in a mean with weights.
+    if reduction is None or reduction == "none" or not losses.ndim:
         return losses
     if reduction == "mean_with_sample_weight" and weights is not None:
         return divide_no_nan(np.sum(losses), np.sum(weights))
     if reduction == "sum" or not losses.size:
         return np.sum(losses)
-    return np.mean(losses) if losses.ndim else losses
+    return np.mean(losses)
 
 
 def weighted(losses: Any, sample_weight: Any) -> tuple[Any, Any]:

@@ -87,7 +87,7 @@ class BinaryAccuracy(MeanMetricWrapper):
 def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     """Return 1 where the class with the largest prediction has the largest target, 0 elsewhere.
 
-    Of equal predictions the first one counts; examples with a NaN prediction are wrong.
+    Of equal predictions the first one counts; examples with a NaN prediction or target are wrong.
 
     Examples
     --------
@@ -96,7 +96,8 @@ def categorical_accuracy(y_true: Any, y_pred: Any) -> Any:
     Tensor([1., 0.], dtype=float32)
     """
     y_true, y_pred = _one_hot_pair(y_true, y_pred)
-    return _as_float(np.argmax(y_true, axis=-1) == _largest(y_pred))
+    labels = _largest(y_true)
+    return _as_float((labels == _largest(y_pred)) & (labels >= 0))
 
 
 class CategoricalAccuracy(MeanMetricWrapper):
@@ -157,7 +158,7 @@ def top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> Any:
     Tensor([1.], dtype=float32)
     """
     y_true, y_pred = _one_hot_pair(y_true, y_pred)
-    return _as_float(_in_top_k(np.argmax(y_true, axis=-1), y_pred, k))
+    return _as_float(_in_top_k(_largest(y_true), y_pred, k))
 
 
 class TopKCategoricalAccuracy(MeanMetricWrapper):
@@ -242,11 +243,11 @@ def _as_float(right: Any) -> Any:
     return constant(right, floatx())
 
 
-def _largest(y_pred: Any) -> Any:
-    """Return the class with the largest prediction of each example, or -1 for examples with NaN."""
+def _largest(numbers: Any) -> Any:
+    """Return the class with the largest number of each example, or -1 for examples with NaN."""
     # np.argmax returns the position of the first NaN, which would count as a right prediction for that class.
-    places = np.argmax(y_pred, axis=-1)
-    unknown = np.isnan(np.max(y_pred, axis=-1))
+    places = np.argmax(numbers, axis=-1)
+    unknown = np.isnan(np.max(numbers, axis=-1))
     return np.where(unknown, -1, places) if unknown.any() else places
 
 

@@ -197,9 +197,12 @@ class ArrayBatches:
         self.steps = -(-self.count // batch_size) if steps is None else steps  # rounded up
         self._rows: Iterator[Rows] = iter(())
 
-    def epoch(self) -> Generator[tuple[Any, Rows]]:
-        """Yield the batches of an epoch, as `train_step` receives them, with the numbers of their examples."""
-        if not self.endless:
+    def epoch(self, restart: bool = False) -> Generator[tuple[Any, Rows]]:
+        """Yield the batches of an epoch, as `train_step` receives them, with the numbers of their examples.
+
+        With `restart`, an epoch of a fixed number of steps also starts at the beginning of the data.
+        """
+        if restart or not self.endless:
             self._rows = self._order()
         for _ in range(self.steps):
             rows = next(self._rows, None)
@@ -251,9 +254,9 @@ class ChunkedBatches:
         self._chunks = Chunks((x, y, sample_weight), batch_size, shuffle, class_weight)
         self._batches: Iterator[tuple[Any, Rows]] = iter(())
 
-    def epoch(self) -> Generator[tuple[Any, Rows]]:
+    def epoch(self, restart: bool = False) -> Generator[tuple[Any, Rows]]:
         """Yield the batches of an epoch, as `train_step` receives them, with the numbers of their examples."""
-        if not self.endless:
+        if restart or not self.endless:
             self._batches = self._chunks.batches()
         for _ in range(self.steps):
             batch = next(self._batches, None)
@@ -354,10 +357,10 @@ class IteratedBatches:
         self._iterator: Iterator[Any] = iter(())
         self._epochs = 0
 
-    def epoch(self) -> Generator[tuple[Any, Rows]]:
+    def epoch(self, restart: bool = False) -> Generator[tuple[Any, Rows]]:
         """Yield the batches of an epoch, as `train_step` receives them, with None for the numbers of examples."""
         self._epochs += 1
-        if not self.endless or self._epochs == 1:
+        if restart or not self.endless or self._epochs == 1:
             self._iterator = _iterated(self.source)
         count = 0
         while not (self.endless and count == self.steps):

@@ -96,7 +96,8 @@ class Evaluator(Steps):
         logs: Logs = {}
         has_listeners = callback_list.has_listeners("on_test_batch_end")
         # `closing` ends the generator of batches at once after an error, so that chunks and files are freed.
-        with silence(), closing(batches.epoch()) as epoch_batches:
+        # Each validation restarts, so that the results of all epochs are about the same examples.
+        with silence(), closing(batches.epoch(restart=True)) as epoch_batches:
             for number, (data, _) in enumerate(epoch_batches):
                 callback_list.call("on_test_batch_begin", number, None)
                 # The results are converted to floats only where a callback reads them: that costs a copy each.

@@ -100,8 +100,11 @@ class Trainer(Evaluator):
         sample_weight : array_like or Dask array, optional
             The weight of each example in the loss.
         initial_epoch : int, optional
-        steps_per_epoch, validation_steps : int, optional
+        steps_per_epoch : int, optional
             The number of batches in an epoch; the next epoch continues with the next batch.
+        validation_steps : int, optional
+            The number of batches in a validation; each validation starts at the beginning of the data. A generator,
+            which can't restart, continues.
         validation_batch_size : int, optional
             By default `batch_size`.
         validation_freq : int or collection of int, optional

@@ -275,6 +275,14 @@ def _operator(name: str, compute: Binary) -> Binary:
                 # NumPy would warn and return 0.
                 if not np.all(unwrap(divisor)):
                     raise InvalidArgumentError("Integer division by zero")
+            elif symbol == "pow":
+                require_signed("**", dtype)
+        # NumPy multiplies vectors as well.
+        if symbol == "matmul" and min(self._value.ndim, unwrap(value).ndim) < 2:
+            raise InvalidArgumentError(
+                f"@ takes tensors with two axes or more, not of shapes {self._value.shape} and "
+                f"{np.shape(unwrap(value))}: write tf.linalg.matvec(a, x), or tf.tensordot(x, y, 1)"
+            )
         try:
             # Only floats: the quotient of two large integers is not exact in float64.
             if symbol == "floordiv" and dtype.kind == "f":
@@ -299,10 +307,9 @@ def _comparison(name: str, compute: Binary) -> Binary:
             )
         dtype = self._value.dtype
         value = operand(value, dtype, _SIGNS[name])
-        if dtype.kind == "c" and name not in {"eq", "ne"}:
-            raise InvalidArgumentError(
-                f"{_SIGNS[name]} takes real numbers, not {dtype}: compare tf.abs(x), or tf.math.real(x)"
-            )
+        if dtype.kind in "bc" and name not in {"eq", "ne"}:
+            advice = "cast them to tf.int32" if dtype.kind == "b" else "compare tf.abs(x)"
+            raise InvalidArgumentError(f"{_SIGNS[name]} takes real numbers, not {dtype}: {advice}")
         try:
             return eager(compute(self, value))
         except ValueError as error:
@@ -314,8 +321,21 @@ def _comparison(name: str, compute: Binary) -> Binary:
     return forward
 
 
-def _unary(compute: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    return lambda self: eager(compute(self))
+def require_signed(called: str, dtype: Any) -> None:
+    """Refuse unsigned integers and booleans, for which NumPy would wrap around: -1 would be 255."""
+    if dtype.kind in "ub":
+        raise InvalidArgumentError(
+            f"{called} does not take unsigned integers or booleans, here {dtype}: write tf.cast(x, tf.int32)"
+        )
+
+
+def _unary(name: str, compute: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def forward(self: Any) -> Any:
+        if name in {"neg", "abs"}:
+            require_signed({"neg": "-", "abs": "abs"}[name], self._value.dtype)
+        return eager(compute(self))
+
+    return forward
 
 
 def _named(function: Any, name: str) -> Any:
@@ -333,7 +353,11 @@ for _name in COMPARISONS:
     _method = _comparison(_name, getattr(Traced, f"__{_name}__"))
     setattr(Eager, f"__{_name}__", _named(_method, f"__{_name}__"))
 for _name in ("neg", "abs", "pos", "invert"):
-    setattr(Eager, f"__{_name}__", _named(_unary(getattr(Traced, f"__{_name}__")), f"__{_name}__"))
+    setattr(
+        Eager,
+        f"__{_name}__",
+        _named(_unary(_name, getattr(Traced, f"__{_name}__")), f"__{_name}__"),
+    )
 
 
 def has_tensors(values: Any) -> bool:

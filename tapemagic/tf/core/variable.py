@@ -145,9 +145,11 @@ class ResourceVariable(Eager, Variable):
 
     value = read_value
 
-    def _set(self, new: Any, assigned: Any, how: Any, read_value: bool) -> Any:
+    def _set(
+        self, value: Any, assigned: Any, how: Any, read_value: bool, update: Any = None
+    ) -> Any:
         """Replace the value."""
-        read = super()._set(new, assigned, how, read_value)
+        read = super()._set(value, assigned, how, read_value, update)
         # TensorFlow's assign returns something that can assign again, as in w.assign(1.0).assign_add(2.0).
         return None if read is None else UnreadVariable(read, self, ...)
 
@@ -198,19 +200,23 @@ class ResourceVariable(Eager, Variable):
         return self._scattered(indices, updates, name, "subtract")
 
     def _scattered(self, indices: Any, updates: Any, _name: str | None, how: str) -> Any:
-        # A copy: tapes keep the old array for derivatives that were recorded before.
-        changed = unwrap(self).copy()
         places = tuple(np.moveaxis(np.asarray(unwrap(tensor(indices))), -1, 0))
         values = unwrap(tensor(self._adopting(updates)))
-        try:
-            if how == "update":
-                changed[places] = values
-            else:
-                # ufunc.at, since x[i] += y counts a repeated index once.
-                getattr(np, how).at(changed, places, values)
-        except (IndexError, ValueError) as error:
-            raise InvalidArgumentError(f"scatter_nd_{how} of {self.name!r}: {error}") from None
-        return self.assign(changed)
+
+        def update(value: Any, values: Any) -> Any:
+            # A copy: tapes keep the old array for derivatives that were recorded before.
+            changed = np.array(value)
+            try:
+                if how == "update":
+                    changed[places] = values
+                else:
+                    # ufunc.at, since x[i] += y counts a repeated index once.
+                    getattr(np, how).at(changed, places, values)
+            except (IndexError, ValueError) as error:
+                raise InvalidArgumentError(f"scatter_nd_{how} of {self.name!r}: {error}") from None
+            return changed
+
+        return self._set(values, updates, "assigned", True, update)
 
     def __repr__(self) -> str:
         record_text(self, "repr()")

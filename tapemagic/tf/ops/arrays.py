@@ -195,6 +195,14 @@ def pad(
         # TensorFlow's default 0 is an int32 constant; for booleans it means False.
         rim = False if x_tensor.dtype == bool and constant_values == 0 else constant_values
         return np.pad(x_tensor, widths, constant_values=operand(rim, x_tensor.dtype, "pad"))
+    # NumPy would reflect again and again; TensorFlow has each element at most once on each side.
+    reflected = 1 if numpy_mode == "reflect" else 0
+    for width, length in zip(widths, x_tensor.shape, strict=True):
+        if max(width) > max(length - reflected, 0):
+            raise InvalidArgumentError(
+                f"pad with mode={mode!r} adds at most {max(length - reflected, 0)} elements on each side of an axis of "
+                f"length {length}, not {width}"
+            )
     return np.pad(x_tensor, widths, mode=numpy_mode)
 
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.nest import leaves, pack
+from tapemagic.engine.nest import is_leaf, leaves, pack
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
 from tapemagic.tf.core.adapter import adapter
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.tensor import eager
 from tapemagic.tf.errors import InvalidArgumentError
+from tapemagic.tf.nest import assert_same_structure
 
 Function = Callable[..., Any]
 
@@ -117,9 +118,10 @@ def while_loop(
         cond(*loop_values)
     ):
         returned = body(*loop_values)
-        returned = returned if isinstance(returned, (list, tuple)) else [returned]
-        # Into the structure of loop_vars: a body may return a list where loop_vars was a tuple.
-        loop_values = pack(loop_values, leaves(_tensors(list(returned))))
+        returned = [returned] if is_leaf(returned) else returned
+        # A body may return a tuple where loop_vars was a list, but no other structure inside.
+        assert_same_structure(list(loop_values), list(returned))
+        loop_values = _tensors(returned)
         rounds += 1
     return loop_values
 

@@ -132,7 +132,7 @@ def _power(x: Any, y: Any) -> Any:
 
 
 # Kinds of dtypes that TensorFlow's kernels accept: tf.sin(1) is an error, where NumPy computes in float64.
-_REAL, _COMPLEX, _ANY = "f", "fc", "iufc"
+_REAL, _COMPLEX, _ANY, _SIGNED = "f", "fc", "iufc", "ifc"
 
 
 def _of_x(name: str, compute: Function, kinds: str, doc: str) -> Any:
@@ -185,7 +185,7 @@ def _named(function: Function, name: str, doc: str) -> Any:
 
 # ruff: noqa: E501
 # fmt: off
-abs = _of_x("abs", np.abs, _ANY, "The absolute value of each element.")
+abs = _of_x("abs", np.abs, _SIGNED, "The absolute value of each element.")
 acos = _of_x("acos", np.arccos, _COMPLEX, "The inverse cosine of each element.")
 acosh = _of_x("acosh", np.arccosh, _COMPLEX, "The inverse hyperbolic cosine of each element.")
 angle = _of_input("angle", np.angle, _COMPLEX, "The angle of each complex number, in radians.")
@@ -210,7 +210,7 @@ log = _of_x("log", np.log, _COMPLEX, "The natural logarithm of each element.")
 log1p = _of_x("log1p", np.log1p, _COMPLEX, "The natural logarithm of 1 plus each element.")
 log_sigmoid = _of_x("log_sigmoid", logistic.log_sigmoid, _REAL, "The logarithm of the sigmoid of each element.")
 logical_not = _of_x("logical_not", np.logical_not, "b", "True where an element is false.")
-negative = _of_x("negative", np.negative, _ANY, "Each element with the other sign.")
+negative = _of_x("negative", np.negative, _SIGNED, "Each element with the other sign.")
 real = _of_input("real", np.real, _ANY, "The real part of each element.")
 reciprocal = _of_x("reciprocal", _reciprocal, _COMPLEX, "1 divided by each element.")
 reciprocal_no_nan = _of_x("reciprocal_no_nan", _reciprocal_no_nan, _COMPLEX, "1 divided by each element; 0 where that is 0.")
@@ -218,7 +218,7 @@ rint = _of_x("rint", np.rint, _REAL, "The nearest integer, the even one halfway;
 round = _of_x("round", _round, _ANY, "The nearest integer, the even one halfway; without gradient.")
 rsqrt = _of_x("rsqrt", _rsqrt, _COMPLEX, "1 divided by the square root of each element.")
 sigmoid = _of_x("sigmoid", logistic.sigmoid, _REAL, "1 / (1 + exp(-x)) for each element x.")
-sign = _of_x("sign", np.sign, _ANY, "-1, 0 or 1, by the sign of each element; of complex x, x / abs(x).")
+sign = _of_x("sign", np.sign, _SIGNED, "-1, 0 or 1, by the sign of each element; of complex x, x / abs(x).")
 sin = _of_x("sin", np.sin, _COMPLEX, "The sine of each element.")
 sinh = _of_x("sinh", np.sinh, _COMPLEX, "The hyperbolic sine of each element.")
 softplus = _of_features("softplus", logistic.softplus, _REAL, "log(exp(x) + 1) for each element x.")
@@ -242,7 +242,7 @@ divide_no_nan = _of_two("divide_no_nan", _divide_no_nan, _COMPLEX, "x / y, eleme
 multiply_no_nan = _of_two("multiply_no_nan", _multiply_no_nan, _COMPLEX, "x * y, element-wise; 0 where y is 0, also if x is infinite or NaN.")
 floordiv = _of_two("floordiv", _floordiv, "iuf", "x / y rounded down, element-wise; without gradient.")
 floormod = _of_two("floormod", _floormod, "iuf", "The remainder of x / y, with the sign of y, element-wise.")
-pow = _of_two("pow", _power, _ANY, "x to the power of y, element-wise.")
+pow = _of_two("pow", _power, _SIGNED, "x to the power of y, element-wise.")
 greater = _of_two("greater", np.greater, "iuf", "x > y, element-wise.")
 greater_equal = _of_two("greater_equal", np.greater_equal, "iuf", "x >= y, element-wise.")
 less = _of_two("less", np.less, "iuf", "x < y, element-wise.")

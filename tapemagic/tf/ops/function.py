@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import update_wrapper
 from typing import Any, NoReturn
 
 import numpy as np
 
-from tapemagic.engine.nest import leaves, pack
+from tapemagic.engine.nest import is_leaf, leaves, ordered, pack, parts_of
 from tapemagic.engine.tensor.messages import require_function, shown
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import OptionError, UnsupportedArgumentError
@@ -88,7 +88,7 @@ class Function:
                 f"{self.__name__}() has an input_signature for {len(specs)} arguments, and received {len(args)}"  # type: ignore[attr-defined]
             )
         return tuple(
-            pack(spec, map(_matching, leaves(x), leaves(spec)))
+            pack(spec, map(_matching, _parts(x, spec), leaves(spec)))
             for x, spec in zip(args, specs, strict=True)
         )
 
@@ -108,6 +108,22 @@ def _result(x: Any) -> Any:
     if isinstance(x, Traced) or not isinstance(x, (*PYTHON_NUMBERS, np.ndarray, np.generic)):
         return x
     return eager(tensor(x))
+
+
+def _parts(x: Any, spec: Any) -> list[Any]:
+    """List the parts of an argument that belong to the tensors of a signature: a list may be a single tensor."""
+    if is_leaf(spec):
+        return [x]
+    same_keys = isinstance(x, Mapping) == isinstance(spec, Mapping) and (
+        not isinstance(x, Mapping) or ordered(x) == ordered(spec)
+    )
+    if is_leaf(x) or not same_keys or len(x) != len(spec):
+        raise TypeError(
+            f"the argument {shown(x)} has another structure than its input_signature, {spec}"
+        )
+    return [
+        part for pair in zip(parts_of(x), parts_of(spec), strict=True) for part in _parts(*pair)
+    ]
 
 
 def _matching(x: Any, spec: Any) -> Any:

@@ -34,10 +34,20 @@ def gather(
     tf.Tensor([30. 10.], shape=(2,), dtype=float32)
     """
     base, places, batch = tensor(params), plain(indices), int(batch_dims)
-    # TensorFlow counts a negative batch_dims from the end of `indices`, not of `params`.
+    if not -places.ndim <= batch <= places.ndim:
+        raise InvalidArgumentError(
+            f"gather with indices of shape {places.shape} takes batch_dims between {-places.ndim} and {places.ndim}, "
+            f"not {batch}"
+        )
+    # The default axis is the first one after the batch. As in TensorFlow, a negative batch_dims counts from the end of
+    # `indices`, but as an axis from the end of `params`; max() because a scalar has no axis to count from.
+    along = (batch if axis is None else axes(axis)) % max(base.ndim, 1)
     batch += places.ndim if batch < 0 else 0
-    # The default axis is the first one after the batch; max() because a scalar has no axis to count from.
-    along = batch if axis is None else axes(axis) % max(base.ndim, 1)
+    if base.shape[:batch] != places.shape[:batch] or along < batch:
+        raise InvalidArgumentError(
+            f"gather with batch_dims={batch_dims} and axis={along} from params of shape {base.shape} at indices of "
+            f"shape {places.shape}: the first {batch} axes must have equal lengths, and come before the axis"
+        )
     if not batch:
         return gathering.gather(base, places, along)
     moved = np.moveaxis(base, along, batch)

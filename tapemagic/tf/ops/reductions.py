@@ -320,19 +320,22 @@ def bincount(
     dtype: Any = "int32",
     name: str | None = None,
 ) -> Any:
-    """Count each integer from 0, or sum the weights of its occurrences."""
+    """Count each integer from 0, or sum the weights of its occurrences, for `minlength` to `maxlength` integers."""
     places = plain(arr).ravel()
     # An empty list is float32, and np.bincount refuses floats.
     places = places if places.size else places.astype(int)
-    least = 0 if minlength is None else int(minlength)
+    length = max(int(places.max(initial=-1)) + 1, int(minlength or 0))
     if maxlength is not None:
-        # TensorFlow ignores numbers from maxlength on; NumPy has no such limit.
-        inside = places < int(maxlength)
-        places, weights = places[inside], None if weights is None else tensor(weights)[inside]
+        if int(maxlength) < 0:
+            raise InvalidArgumentError(f"bincount takes a maxlength of at least 0, not {maxlength}")
+        length = min(length, int(maxlength))
+    # TensorFlow ignores numbers from maxlength on; NumPy has no such limit.
+    inside = places < length
     if weights is None:
-        return np.bincount(places, minlength=least).astype(numpy_dtype(dtype))
+        return np.bincount(places[inside], minlength=length).astype(numpy_dtype(dtype))
     elements = tensor(weights)
-    return np.bincount(places, np.ravel(elements), minlength=least).astype(elements.dtype)
+    counted = np.ravel(elements)[inside]
+    return np.bincount(places[inside], counted, minlength=length).astype(elements.dtype)
 
 
 @adapter

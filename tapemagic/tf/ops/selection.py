@@ -15,6 +15,7 @@ from tapemagic.tf.core.convert import common_dtype, matched, operand, tensor
 from tapemagic.tf.core.dtype import bool as bool_
 from tapemagic.tf.core.dtype import float32, int32, numpy_dtype
 from tapemagic.tf.errors import InvalidArgumentError
+from tapemagic.tf.ops.elementwise import checked
 
 
 def _condition(condition: Any) -> Any:
@@ -125,6 +126,7 @@ def _descending(direction: str, called: str) -> bool:
 @adapter
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Any:
     """Sort along an axis."""
+    checked("sort", tensor(values), "iuf")
     if not _descending(direction, "sort"):
         return np.sort(tensor(values), axis=axes(axis))
     # Reversing an ascending sort would also reverse ties, and so the elements that receive the gradients.
@@ -141,7 +143,7 @@ def argsort(
     name: str | None = None,
 ) -> Any:
     """Return the indices that sort along an axis; ties keep their order."""
-    elements = plain(values)
+    elements = checked("argsort", plain(values), "iuf")
     axis = axes(axis)
     if not _descending(direction, "argsort"):
         return np.argsort(elements, axis=axis, kind="stable").astype(np.int32)
@@ -162,7 +164,7 @@ def top_k(
     >>> tf.math.top_k([1.0, 5.0, 3.0], k=2).indices.numpy()
     array([1, 2], dtype=int32)
     """
-    elements = tensor(input)
+    elements = checked("top_k", tensor(input), "iuf")
     result = selection.top_k(elements, int(k), sorted)
     return TopKV2(result.values, result.indices.astype(numpy_dtype(index_type), copy=False))
 

@@ -72,7 +72,17 @@ bessel_i1e = _of_x(
 digamma = _of_x("digamma", "digamma", "The derivative of lgamma.")
 erfinv = _of_x("erfinv", "erfinv", "The inverse of the error function.")
 erfcinv = _of_x("erfcinv", "erfcinv", "The inverse of the complementary error function.")
-lgamma = _of_x("lgamma", "gammaln", "The logarithm of the absolute value of the gamma function.")
+
+
+@adapter
+def lgamma(x: Any, name: str | None = None) -> Any:
+    """Return the logarithm of the absolute value of the gamma function."""
+    x_tensor = checked("lgamma", tensor(x), "f")
+    y = scipy_function("gammaln", "lgamma")(x_tensor)
+    # SciPy returns -inf at -inf.
+    return np.where(x_tensor == -np.inf, x_tensor.dtype.type(np.inf), y)
+
+
 ndtri = _of_x("ndtri", "ndtri", "The quantile of the standard normal distribution.")
 xlog1py = _of_two("xlog1py", "xlog1py", "x * log(1 + y), element-wise; 0 where x is 0.")
 bessel_j0 = _of_x("bessel_j0", "j0", "The Bessel function of the first kind of order 0.")

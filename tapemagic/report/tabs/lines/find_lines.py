@@ -128,8 +128,11 @@ class _LineValues:
         if not assigned and number in self._results:
             results, records = self._results[number], self.subject.records
             first, last = (several(records[k].output_id)[-1] for k in (results.first, results.last))
-            symbol = symbol_of(self.subject.symbols.get(last, "value")).text
-            yield self._value(symbol, last, results.runs, first)
+            # The values of iterations that a long loop doesn't keep may be gone.
+            if last in self._values:
+                symbol = symbol_of(self.subject.symbols.get(last, "value")).text
+                first = first if first in self._values else last
+                yield self._value(symbol, last, results.runs, first)
 
     def _value(self, symbol: str, i: int, runs: int, first: int) -> LineValue:
         value = self._values[i]

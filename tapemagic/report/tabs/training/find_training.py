@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.recording import Absent
 from tapemagic.engine.tape.gradient_steps import GradientStep, number_of, size_of
 from tapemagic.engine.tensor.tensor import id_of
 from tapemagic.explain.formatting import (
@@ -205,11 +206,14 @@ def _losses(subject: Subject) -> list[GradientStep]:
         if not latest or isinstance(output_id, tuple):
             continue
         line, call, at, _ = sites[p]
+        # Of an iteration that a long loop doesn't keep, the elements of a large result may be gone, and so their sum.
+        if isinstance(output, Absent):
+            continue
         if at == offset and calls[call].code is code and snapshot.order_of(output_id) == 0:
             for i, value in latest.items():
                 version, before = versions.get(i, (0, value))
                 # By value, too: assigning an equal array doesn't change the Variable.
-                is_same = before is value or np.array_equal(before, value)
+                is_same = before is value or _is_equal(before, value)
                 versions[i] = version + (not is_same), value
             steps.append(
                 GradientStep(
@@ -226,6 +230,13 @@ def _losses(subject: Subject) -> list[GradientStep]:
             )
             latest = {}
     return steps
+
+
+def _is_equal(before: Any, value: Any) -> bool:
+    """Return True if two values of a variable are equal; of an array whose elements are gone, the norm decides."""
+    if isinstance(before, Absent) or isinstance(value, Absent):
+        return number_of(before) == number_of(value)
+    return np.array_equal(before, value)
 
 
 def _sum_of(value: Any) -> Any:
