@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from threading import Lock
-from types import CodeType
+from types import CodeType, TracebackType
 from typing import Any, NamedTuple, Self
 
 from tapemagic.engine.events import Kind, origin_of
@@ -246,8 +246,13 @@ class Observer(Tape):
         """Return the order of the derivative that a tensor belongs to, or 0 if your code computed the tensor."""
         return self._spans.order_at(value._id)
 
-    def __exit__(self, *error: Any) -> None:
-        super().__exit__(*error)
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, error, traceback)
         # An interrupt may have come while a sweep began or ended.
         self._complete()
         del self._orders_now[1:], self._sweep_sites[:]
