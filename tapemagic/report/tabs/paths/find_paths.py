@@ -43,8 +43,8 @@ So finding the paths takes milliseconds, unless one rule does much for each elem
 
 MAX_WRITTEN = 40
 """Maximum number of characters of an operation that stands for a path."""
-EQUAL = 1e-6
-"""The relative difference up to which contributions count as equal."""
+CLEAR = 0.01
+"""The share of the sum by which one contribution must exceed the next: it is shown in percent."""
 
 Chain: TypeAlias = tuple[Edge, "Chain"] | None
 """The end of a path, from some value to the target; what several paths have in common is kept once."""
@@ -294,7 +294,7 @@ def _largest_part(
     if not 0 < total < math.inf or any(g.dtype.kind == "c" for _, g, _ in contributions):
         return None
     (_, g, size), (_, _, second), *_ = contributions
-    if size <= second * (1 + EQUAL):
+    if size - second < CLEAR * total:
         return None
     paths = [list(_edges_of(chain)) for chain, _, _ in contributions]
     names = [
