@@ -442,6 +442,15 @@ def test_the_path_that_adds_the_most(run: Run, lines: str, sentence: str) -> Non
     assert sentence in repr(report).split("\n\n")[0]
 
 
+def test_an_unpacked_name_is_no_formula(run: Run) -> None:
+    """It stands alone, also behind a star."""
+    cell = "%%tape p\np = np.array([0.5, 0.1, 2.0])\n{}\nloss = 9 * a**2 + b**2 + np.sum({})"
+    for targets, others in ("a, b, c", "c"), ("a, b, *c", "c[0]"):
+        assert "the largest goes through a: 9.0, " in repr(
+            run(cell.format(f"{targets} = p", others))
+        )
+
+
 def test_a_higher_derivative_of_a_sum_is_called_so(run: Run) -> None:
     """Nobody takes the row sums of a Hessian for its diagonal; a single number needs no remark."""
     report = run("%%tape w -o 2\nw = np.array([3.0, 4.0])\nloss = np.sum(w) ** 2")
