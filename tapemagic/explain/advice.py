@@ -192,7 +192,8 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
         removed = _fill_replacement(event, namespace) or f"Remove {what}"
         return removed if what.startswith(".") else "Compute with the tensor itself"
     by_math = what == "float()" and math_replacement(event.place, namespace)
-    by_method = _dot_replacement(event.place, namespace)
+    is_by_numpy = _agent(event, namespace) == NUMPY and _is_conversion_hidden(event)
+    by_method = is_by_numpy and _dot_replacement(event.place, namespace)
     # A polynomial of a list needs a tensor of coefficients before anything else.
     by_list = list_replacement(event.place, namespace)
     by_line = _first(CONVERSIONS, calls)
@@ -205,9 +206,9 @@ def _dot_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
     """Return the advice to replace the method dot of an array, or ''."""
     for node in _nodes(place):
         match node:
-            # Unlike @, np.dot also takes a number.
+            # Unlike @, np.dot also takes a number. The method of a tensor is recorded.
             case ast.Call(ast.Attribute(array, "dot"), [other], []) if not isinstance(
-                namespace.get(ast.unparse(array)), ModuleType
+                namespace.get(ast.unparse(array)), ModuleType | Traced
             ):
                 return _replace(node, f"np.dot({ast.unparse(array)}, {ast.unparse(other)})")
     return ""

@@ -58,6 +58,8 @@ WRITTEN = [
     "c = 2.0; y = x * math.sin(x) * w + math.sqrt(c)",
     "y = x * math.sin(x) + math.cos(math.pi) * w",
     "A = np.array([1.0, 2.0, 3.0]); y = A.dot(v) * w",
+    "A = np.array([1.0, 2.0, 3.0]); y = v.dot(v) * A.dot(v) * w",
+    "A = np.array([1.0, 2.0, 3.0]); y = v.dot(A).numpy() * w",
     "y = w * x.numpy()",
     "y = w * x.numpy() ** 2",
     "y = w * x.item()",
