@@ -192,11 +192,26 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
         removed = _fill_replacement(event, namespace) or f"Remove {what}"
         return removed if what.startswith(".") else "Compute with the tensor itself"
     by_math = what == "float()" and math_replacement(event.place, namespace)
+    is_by_numpy = _agent(event, namespace) == NUMPY and _is_conversion_hidden(event)
+    by_method = is_by_numpy and _dot_replacement(event.place, namespace)
     # A polynomial of a list needs a tensor of coefficients before anything else.
     by_list = list_replacement(event.place, namespace)
     by_line = _first(CONVERSIONS, calls)
     by_line = _fill_replacement(event, namespace) or by_line
-    return by_math or ("poly1d" in calls and by_list) or by_line or by_list or KEEP_TENSOR[what]
+    by_name = ("poly1d" in calls and by_list) or by_line or by_list
+    return by_math or by_name or by_method or KEEP_TENSOR[what]
+
+
+def _dot_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
+    """Return the advice to replace the method dot of an array, or ''."""
+    for node in _nodes(place):
+        match node:
+            # Unlike @, np.dot also takes a number. The method of a tensor is recorded.
+            case ast.Call(ast.Attribute(array, "dot"), [other], []) if not isinstance(
+                namespace.get(ast.unparse(array)), ModuleType | Traced
+            ):
+                return _replace(node, f"np.dot({ast.unparse(array)}, {ast.unparse(other)})")
+    return ""
 
 
 def _scipy_replacement(calls: set[str], namespace: Mapping[str, Any]) -> str:
@@ -438,16 +453,32 @@ def _extreme_replacement(place: Place | None, namespace: Mapping[str, Any]) -> s
 
 def math_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
     """Return the advice to replace a function of the module math on a line, or ''."""
-    for node in _nodes(place):
-        if isinstance(node, ast.Call) and (function := math_function(node.func, namespace)):
-            return math_instead(node, function)
-    return ""
+    call, function = _math_call(place, namespace)
+    return math_instead(call, function) if call else ""
 
 
 def math_on_line(place: Place | None, namespace: Mapping[str, Any]) -> str:
-    """Return the name of the first function of the module math that a line calls, or ''."""
-    calls = (node for node in _nodes(place) if isinstance(node, ast.Call))
-    return next(filter(None, (math_function(node.func, namespace) for node in calls)), "")
+    """Return the name of the function of the module math that a line calls, or ''."""
+    return _math_call(place, namespace)[1]
+
+
+def _math_call(place: Place | None, namespace: Mapping[str, Any]) -> tuple[ast.Call | None, str]:
+    """Return the first call of a function of the module math on a line that may convert a tensor, with its name."""
+    calls = [
+        (node, function)
+        for node in _nodes(place)
+        if isinstance(node, ast.Call) and (function := math_function(node.func, namespace))
+    ]
+    # In x * math.sin(x) + math.exp(2), only sin converts. The names may have other values by now: then the first.
+    converting = (entry for entry in calls if not _is_plain(entry[0], namespace))
+    return next(converting, calls[0] if calls else (None, ""))
+
+
+def _is_plain(call: ast.Call, namespace: Mapping[str, Any]) -> bool:
+    """Return True if all names in the arguments of a call are plain numbers and modules."""
+    names = (node for part in call.args for node in ast.walk(part) if isinstance(node, ast.Name))
+    plain = (int, float, np.number, ModuleType)
+    return all(isinstance(namespace.get(node.id), plain) for node in names)
 
 
 def math_function(node: ast.expr, namespace: Mapping[str, Any]) -> str:

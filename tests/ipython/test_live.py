@@ -157,7 +157,7 @@ def test_check_of_all_orders(run: Run) -> None:
 
     assert answer["words"] == (
         "✗ d²z/dx² differs from finite differences: f has a custom gradient, which may differ from the derivative; "
-        "dz/dx and du match finite differences. 2 of them ignore a part of the target (see below): only the recorded "
+        "dz/dx and du match finite differences. 2 of them ignore a part of the target: only the recorded "
         "operations were checked."
     )
     assert 2 == answer["html"].count("6.0 on the tape, 12.0000 by finite differences")

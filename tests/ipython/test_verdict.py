@@ -430,6 +430,7 @@ mixed = outer.gradient(first, z)"""
             "v = np.stack([x, 2 * x])\ny = np.sum(v**2) + x",
             "Of dy/dx = 21.0, 16.0 (76 %) comes through 2 * x.",
         ),
+        ("y = x**2 + 0 * x", "All of dy/dx = 4.0 comes through x**2: other paths add 0."),
     ],
 )
 def test_the_path_that_adds_the_most(run: Run, lines: str, sentence: str) -> None:
@@ -439,6 +440,36 @@ def test_the_path_that_adds_the_most(run: Run, lines: str, sentence: str) -> Non
     [said] = [words.text for words in report.findings.verdict if words.topic == "path"]
     assert sentence == said
     assert sentence in repr(report).split("\n\n")[0]
+
+
+def test_an_unpacked_name_is_no_formula(run: Run) -> None:
+    """It stands alone, also behind a star."""
+    cell = "%%tape p\np = np.array([0.5, 0.1, 2.0])\n{}\nloss = 9 * a**2 + b**2 + np.sum({})"
+    for targets, others in ("a, b, c", "c"), ("a, b, *c", "c[0]"):
+        assert "the largest goes through a: 9.0, " in repr(
+            run(cell.format(f"{targets} = p", others))
+        )
+
+
+def test_a_higher_derivative_of_a_sum_is_called_so(run: Run) -> None:
+    """Nobody takes the row sums of a Hessian for its diagonal; a single number needs no remark."""
+    report = run("%%tape w -o 2\nw = np.array([3.0, 4.0])\nloss = np.sum(w) ** 2")
+    assert "d²loss/dw² = [4.0, 4.0] (the gradient of the sum of dloss/dw)" in repr(report)
+
+    own = """\
+%%tape w
+w = np.array([3.0, 4.0])
+with tm.GradientTape() as outer:
+    outer.watch(w)
+    with tm.GradientTape() as inner:
+        inner.watch(w)
+        loss = np.sum(w) ** 2
+    g = inner.gradient(loss, w)
+second = outer.gradient(g, w)"""
+    remark = "the gradient of the sum of g"
+    assert f"d²loss/dw² = [4.0, 4.0] (second; {remark})" in repr(run(own))
+
+    assert "sum of" not in repr(run("%%tape x -o 2\nx = 3.0\ny = x**2"))
 
 
 def test_the_largest_norm(run: Run) -> None:
@@ -460,6 +491,7 @@ def test_the_largest_norm(run: Run) -> None:
         "y = x**2 + x * np.nan",
         "y = 0.0\nfor k in range(3):\n    y = y * x + x",
         "y = (x + 1j * x) * x",
+        "y = np.sum(np.sin(x) + 1.001 * np.sin(x))",
     ],
 )
 def test_no_path_adds_the_most(run: Run, lines: str) -> None:
@@ -488,7 +520,7 @@ def test_no_path_adds_the_most(run: Run, lines: str) -> None:
         ("np.zeros((2, 2))",
          ("with tm.GradientTape() as a:\n    a.watch(w)\n    with tm.GradientTape() as b:\n        b.watch(w)\n"
          "        y = np.sum(w**3)\n    g = b.gradient(y, w)\nh = a.gradient(g, w)"),
-         "d²y/dw² = 2×2, all 0.0 (h)"),
+         "d²y/dw² = 2×2, all 0.0 (h; the gradient of the sum of g)"),
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -344,6 +344,36 @@ def test_values_that_the_tape_did_not_keep() -> None:
     assert said.startswith("differs")
 
 
+@pytest.mark.parametrize(
+    ("function", "x"),
+    [
+        (lambda a: (a - 1) ** 2, 1.0),
+        (lambda a: a**2 - 2 * a + 1, 1.0),
+        (lambda a: 3 * a**4, 0.0),
+        (lambda a: a**3, 0.0),
+        (np.cos, np.pi),
+        (lambda a: (1 - a[0]) ** 2 + 100 * (a[1] - a[0] ** 2) ** 2, [1.0, 1.0]),
+        (lambda a: np.mean((np.array([[0.1, 0.7], [3.0, 4.0]]) @ a - [0.17, 1.7]) ** 2), [0.3, 0.2]),
+        (lambda a: np.sum((a - np.float32(0.1)) ** 2 + (a**2 - np.float32(0.01)) ** 2), np.float32([0.1])),
+    ],
+)  # fmt: skip
+def test_at_a_minimum(function: Any, x: Any) -> None:
+    """Finite differences of a slope of 0 are rounding: no difference, and no jump."""
+    for order in (1, 2, 3):
+        checks = [entry.check for entry in record(function, x, order=order, check=True).derivatives]
+        assert {"agrees"} == {check.outcome for check in checks if check}
+
+
+def test_a_wrong_slope_at_a_minimum() -> None:
+    """It differs, however flat the function is there."""
+
+    @tm.custom_gradient
+    def square(a: Any) -> Any:
+        return (a - 1) ** 2, lambda g: g * (2 * (a - 1) + 1e-6)
+
+    assert words(square, 1.0).startswith("differs")
+
+
 def test_the_verdict_says_what_was_compared() -> None:
     """It names what differs, and what was not compared."""
     agrees = record(lambda a: a**3, 2.0, order=2, check=True)
@@ -353,7 +383,7 @@ def test_the_verdict_says_what_was_compared() -> None:
     def last(found: Findings) -> str:
         return next(said.text for said in found.verdict if "finite differences" in said.text)
 
-    assert last(agrees) == "All 2 derivatives match finite differences."
+    assert last(agrees) == "Both derivatives match finite differences."
     assert last(differs).startswith("d²y/da² differs from finite differences: half_recorded has")
     assert last(differs).endswith("; dy/da matches finite differences.")
     assert "differs" == differs.verdict[0].topic

@@ -66,6 +66,21 @@ def test_a_long_reason_is_cut() -> None:
     assert "short" == truncate("short")
 
 
+@pytest.mark.parametrize(
+    ("function", "xs", "begin"),
+    [
+        (lambda a, b: np.sqrt((a - b) ** 2), (1.0, 1.0), "dy/da is nan (and so is dy/db): "),
+        (lambda a, b: np.sqrt(np.sum((a - b) ** 2)), ([1.0], [1.0]), "dy/da holds nan (and so does dy/db): "),
+        (lambda a, b, c: np.sqrt((a - b) ** 2 + c**2), (1.0, 1.0, 0.0), "dy/da is nan (and so are 2 more): "),
+    ],
+)  # fmt: skip
+def test_other_gradients_that_are_nan(function: Any, xs: Any, begin: str) -> None:
+    """A single one is named, several are counted."""
+    with np.errstate(all="ignore"):
+        [text] = texts(record(function, *xs), "nonfinite")
+    assert text.startswith(begin)
+
+
 def quietly(function: Any, *inputs: Any) -> list[str]:
     """The sentences on what is not finite."""
     with np.errstate(all="ignore"):

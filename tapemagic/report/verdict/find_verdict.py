@@ -185,7 +185,7 @@ def _asked(own: Sequence[OwnGradient]) -> Iterator[Statement]:
     higher = [row for row in own if row.higher and row.text is not None]
     if higher:
         words = (
-            f"{row.symbol} = {row.brief}" + f" ({row.name})" * bool(row.name) for row in higher
+            f"{row.symbol} = {row.brief}{_in_brackets(row.name, row.remark)}" for row in higher
         )
         yield Statement("result", ", ".join(list(words)[-SHOWN:]), higher[-1].line, GRADIENTS)
 
@@ -199,7 +199,7 @@ def _results(
         rows = [d for d in derivatives if wanted and d.target == name and d.text is not None]
         computed = [row for row in rows if row.value is None or row.value.is_computed]
         listed = ", ".join(
-            f"{row.symbol} = {row.value.brief if row.value else row.text}"
+            f"{row.symbol} = {row.value.brief if row.value else row.text}{_of_sum(row, name)}"
             for row in computed[:SHOWN]
         )
         rest = len(computed) - SHOWN
@@ -219,6 +219,15 @@ def _results(
             more = f", and {rest:,} more, in {GRADIENTS}" if rest > 0 else ""
             parts.append(f"{NOT_COMPUTED}: {', '.join(later[: SHOWN + 1])}{more}")
         yield Statement("result", "; ".join(parts), tab=GRADIENTS)
+
+
+def _of_sum(row: Derivative, target: str) -> str:
+    """Return a remark that a higher derivative is that of a sum, and no diagonal of a Hessian, or ''."""
+    return _in_brackets(row.note) if row.summed != target else ""
+
+
+def _in_brackets(*remarks: str) -> str:
+    return f" ({'; '.join(filter(None, remarks))})" if any(remarks) else ""
 
 
 def _uncomputed(subject: Subject, derivatives: Sequence[Derivative]) -> Iterator[Statement]:
@@ -255,6 +264,8 @@ def _largest_part(subject: Subject) -> Iterator[Statement]:
                 f"{symbol} = {gradient.gradient} is a sum that partly cancels: {part.contribution} through "
                 f"{part.where}, and {part.others} through the rest."
             )
+        elif part.share == 1:
+            text = f"All of {symbol} = {gradient.gradient} comes through {part.where}: other paths add 0."
         else:
             text = f"Of {symbol} = {gradient.gradient}, {part.contribution} ({share}) comes through {part.where}."
         yield Statement("path", text, tab=PATHS)

@@ -158,12 +158,11 @@ def _gradients(subject: Subject, fact: NonFinite) -> str:
         if not is_finite(unwrap(g))
     ]
     symbol, value = bad[0]
-    more_count = len(bad) - 1
-    more = (
-        f" (and so {'is 1 other' if more_count == 1 else f'are {more_count:,} more'})"
-        if more_count
-        else ""
-    )
+    others = [symbol for symbol, _ in bad[1:]]
+    # "is nan (and so is dy/dw)", but "holds nan (and so does dy/dw)".
+    verbs = ("does", "do") if np.ndim(value) else ("is", "are")
+    named = f"{len(others):,} more" if len(others) > 1 else "".join(others)
+    more = f" (and so {verbs[len(others) > 1]} {named})" if others else ""
     return f"{symbol} {_is(value)}{more}"
 
 

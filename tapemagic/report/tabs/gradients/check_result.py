@@ -109,7 +109,7 @@ def outcome(checks: Sequence[Checked]) -> str:
     There is no gradient to check.
     >>> agrees, other = Check("agrees"), Check("not checked", note="it has no entries")
     >>> print(outcome([Checked("dy/dx", agrees), Checked("d²y/dx²", agrees)]))
-    All 2 derivatives match finite differences.
+    Both derivatives match finite differences.
     >>> print(outcome([Checked("dy/dx", agrees), Checked("d²y/dx²", other)]))
     dy/dx matches finite differences; d²y/dx² was not checked: it has no entries.
     """
@@ -139,14 +139,14 @@ def _subject(group: Sequence[Checked], count: int) -> str:
     """The derivatives of a group, by their names, or by their number if they are many, or all."""
     symbols = _symbols(group)
     if len(group) == count:
-        return "The gradient" if count == 1 else f"All {count:,} derivatives"
+        return {1: "The gradient", 2: "Both derivatives"}.get(count, f"All {count:,} derivatives")
     return (
         listed(symbols) if len(symbols) <= MAX_NAMED else f"{len(group):,} of {count:,} derivatives"
     )
 
 
 def _is_plural(group: Sequence[Checked], count: int) -> bool:
-    # "All 2 derivatives match", also if both have the same symbol; several of one symbol are named once.
+    # "Both derivatives match", also if both have the same symbol; several of one symbol are named once.
     return len(group) > 1 and (len(group) == count or len(_symbols(group)) > 1)
 
 
@@ -172,4 +172,4 @@ def _of_what_was_recorded(checks: Sequence[Checked]) -> str:
     if not count:
         return ""
     which = "It ignores" if count == 1 else f"{count:,} of them ignore"
-    return f" {which} a part of the target (see below): only the recorded operations were checked."
+    return f" {which} a part of the target: only the recorded operations were checked."

@@ -135,7 +135,8 @@ def _how(slopes: list[_Slope], changes: list[Any], change: float) -> str:
         scale = tolerance * max(float(np.max(np.abs(c), initial=0.0)) for c in changes)
         if not np.allclose(moved, -rate * slope.gradient, rtol=tolerance, atol=scale):
             return _added_up(slopes, changes)
-    return f"≈ rate · |gradient|² = {rate:.3g} · {squares:.3g}"
+    # The sentence says whether the step raises or lowers the loss, so the rate of an ascent has no sign here.
+    return f"≈ rate · |gradient|² = {abs(rate):.3g} · {squares:.3g}"
 
 
 def _added_up(slopes: list[_Slope], changes: list[Any]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from math import inf
 from typing import Any, NamedTuple
 
@@ -246,11 +247,15 @@ def _chosen(size: int, work: float, cost: float) -> list[int]:
 
 
 class _Column(NamedTuple):
-    """The derivatives by one entry of the sources, times a step: by the tape, and by finite differences."""
+    """The derivatives by one entry of the sources, times a step: by the tape, and by finite differences.
+
+    - `bend`: How much the slopes between the points of the finite differences differ.
+    """
 
     tape: Any
     quotient: Any
     least: float = 0.0
+    bend: float = 0.0
 
     @property
     def gap(self) -> float:
@@ -318,8 +323,15 @@ class _Comparison:
     def _column(self, k: int, factor: float) -> _Column:
         """The derivatives by an entry, times a step that is shorter by a factor."""
         direction = factor * self.at.step(k)
-        slope = sum(c / STEP * self._values(STEP * n * direction) for n, c in CENTRAL.items())
-        return _Column(factor * float(self.at.strides[k]) * self._table[:, k], slope)
+        values = {n: self._values(STEP * n * direction) for n in CENTRAL}
+        slope = sum(c / STEP * values[n] for n, c in CENTRAL.items())
+        with np.errstate(invalid="ignore", over="ignore"):
+            slopes = [
+                (values[b] - values[a]) / (STEP * (b - a)) for a, b in pairwise(sorted(values))
+            ]
+            bend = float(np.max(np.ptp(slopes, axis=0)))
+        bend = bend if np.isfinite(bend) else 0.0
+        return _Column(factor * float(self.at.strides[k]) * self._table[:, k], slope, bend=bend)
 
     @cached_property
     def _table(self) -> Any:
@@ -334,8 +346,9 @@ class _Comparison:
 
     @staticmethod
     def _agrees(c: _Column, tolerance: float, largest: float) -> bool:
-        """Return True if a column agrees, relative to itself, or to a small part of the largest entry."""
-        return c.gap <= tolerance * max(c.size, SLIGHT * largest)
+        """Return True if a column agrees, relative to itself, to nearby slopes, or to a part of the largest entry."""
+        # At a minimum, the slope is 0, and its difference is the rounding of the point: small against nearby slopes.
+        return c.gap <= tolerance * max(c.size, c.bend, SLIGHT * largest)
 
     def _differing(self, k: int, checked: int) -> Check:
         """The result where an entry differs."""

@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from dis import opmap
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -41,10 +42,11 @@ So finding the paths takes milliseconds, unless one rule does much for each elem
 400 matrix.
 """
 
+UNPACKING = {opmap["UNPACK_SEQUENCE"], opmap["UNPACK_EX"]}
 MAX_WRITTEN = 40
 """Maximum number of characters of an operation that stands for a path."""
-EQUAL = 1e-6
-"""The relative difference up to which contributions count as equal."""
+CLEAR = 0.01
+"""The share of the sum by which one contribution must exceed the next: it is shown in percent."""
 
 Chain: TypeAlias = tuple[Edge, "Chain"] | None
 """The end of a path, from some value to the target; what several paths have in common is kept once."""
@@ -294,7 +296,7 @@ def _largest_part(
     if not 0 < total < math.inf or any(g.dtype.kind == "c" for _, g, _ in contributions):
         return None
     (_, g, size), (_, _, second), *_ = contributions
-    if size <= second * (1 + EQUAL):
+    if size - second < CLEAR * total:
         return None
     paths = [list(_edges_of(chain)) for chain, _, _ in contributions]
     names = [
@@ -341,7 +343,8 @@ def _written(subject: Subject, edge: Edge) -> str:
         return ""
     site = Site._make(origins.sites[position])
     code = origins.calls[site.call].code
-    if code is None:
+    # The text of `w, b = params` would be that of its targets: the name alone says more.
+    if code is None or code.co_code[site.offset] in UNPACKING:
         return ""
     # Instructions are units of two bytes, and co_positions has an item for each.
     line, last, start, end = next(islice(code.co_positions(), site.offset // 2, None), (None,) * 4)
