@@ -105,13 +105,13 @@ def _sentence(subject: Subject, name: str, target: Any, slopes: list[_Slope]) ->
     change = float(sum(products)) if changes else 0.0
     if not change or not np.isfinite(change):
         return ""
-    # The last step was a multiple of the gradient before it, and not of this one.
-    how = _added_up(slopes, changes) if changes is earlier else _how(slopes, changes, change)
-    words = f"{start} {verbs[change > 0]} by about {abs(change):.3g} ({how})."
     # A loss is seldom negative: where the estimate makes it negative, it is probably far from linear.
     if -change > MUCH * abs(float(unwrap(target))):
-        words += f" That is more than {name} itself, so the estimate may be far off."
-    return printable(words)
+        words = f"{start} is too long for an estimate from the slope, which gives {abs(change):.3g}"
+        return printable(f"{words}, more than {name} itself.")
+    # The last step was a multiple of the gradient before it, and not of this one.
+    how = _added_up(slopes, changes) if changes is earlier else _how(slopes, changes, change)
+    return printable(f"{start} {verbs[change > 0]} by about {abs(change):.3g} ({how}).")
 
 
 def _rate(slopes: list[_Slope], loss: float) -> float:
