@@ -13,7 +13,7 @@ import numpy as np
 from tapemagic.engine.events import Event, Place
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.explain.formatting import SHOWN, format_entries, format_line
-from tapemagic.explain.program_text import around, on_line, text_of
+from tapemagic.explain.program_text import around, names_read, on_line, text_of
 
 STACKING = {"stack", "concatenate", "hstack", "vstack", "column_stack", "dstack", "block"}
 """NumPy functions that track the tensors in a list."""
@@ -156,6 +156,16 @@ def _agent(event: Event, namespace: Mapping[str, Any]) -> str:
     return what.partition(" to ")[0]
 
 
+def _instead_of_copy(event: Event) -> str:
+    """Return the advice for a copy: the tensor itself, or for ``w = Variable(w)`` a change of the Variable."""
+    tree, line = text_of(event.place)
+    for statement in on_line(tree, line) if "Variable" in str(event.what) else ():
+        match statement:
+            case ast.Assign([ast.Name(x)], ast.Call() as value) if x in names_read(value):
+                return f"Make {x} a Variable once, before, and change it by {x}.assign_sub(...) or {x}.assign(...)"
+    return "Compute with the tensor itself, which needs no copy"
+
+
 def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
     """Return the advice for a conversion to a plain value, as a sentence without a full stop.
 
@@ -172,7 +182,7 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
     if what.startswith("tapemagic.distributed."):
         return "Its second result is the gradient. A tape tracks tapemagic.constant(dask_array)"
     if what.startswith(("tapemagic.", "copy.", "tf.")):
-        return "Compute with the tensor itself, which needs no copy"
+        return _instead_of_copy(event)
     if what.endswith("compute()"):
         return "Compute with the lazy tensor itself, and call .compute() on the final results"
     if library and library != "numpy":

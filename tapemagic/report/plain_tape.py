@@ -26,7 +26,10 @@ from tapemagic.report.verdict.statement import Statement
 MAX_ORDER = 9
 """The highest order of derivatives, as in ``%%tape -o``."""
 
-NOT_KEPT = "This tape kept only the {}, because no derivative reads the numbers. A short cell under %%tape keeps all numbers."
+NOT_KEPT = (
+    "This tape kept only the {}, because no derivative reads the numbers. "
+    "A short cell under %%tape keeps all numbers."
+)
 UNNAMED = (
     "{} without a name here, which the report omits. To see the gradients, pass the values as sources, as in "
     'tape.report(y, {{"x": x}}).'

@@ -139,3 +139,21 @@ def test_a_step_at_the_end_of_the_cell(run: Run) -> None:
     assert note.startswith("w isn't a Variable anymore: line 4 (w = w - 0.1*g) replaced it")
     assert "write w.assign_sub(0.1 * g) instead." in note
     assert "loss = 18.6667; dloss/dw₁ = -18.6667" in texts(report)
+
+
+def test_a_variable_that_is_made_anew(run: Run) -> None:
+    """``x = Variable(x)`` in a loop isn't called a needless copy: what to write instead is a change of the Variable."""
+    run("x = tm.Variable(3.0)")
+    step = """%%tape
+for _ in range(3):
+    with tm.GradientTape() as tape:
+        y = x**2
+    g = tape.gradient(y, x)
+"""
+    faulty = repr(run(f"{step}    x = x - 0.1 * g\n    x = tm.Variable(x)\n"))
+    run("x = tm.Variable(3.0)")
+    mended = repr(run(f"{step}    x.assign_sub(0.1 * g)\n"))
+
+    assert "Make x a Variable once, before, and change it by x.assign_sub(...)" in faulty
+    assert "None" not in mended
+    assert float(run("x")) == pytest.approx(3 * 0.8**3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
@@ -126,7 +127,11 @@ def _how(slopes: list[_Slope], changes: list[Any], change: float) -> str:
     """Describe where the number comes from: for gradient descent, the rate times the squared gradient."""
     if sum(slope.gradient.size for slope in slopes) == 1:
         # Every change of a single number is a multiple of its gradient, by any optimizer.
-        return f"≈ gradient · change = {slopes[0].gradient.item():.3g} · {changes[0].item():.3g}"
+        factors = (
+            f"({x:.3g})" if x < 0 else f"{x:.3g}"
+            for x in (slopes[0].gradient.item(), changes[0].item())
+        )
+        return f"≈ gradient · change = {' · '.join(factors)} = {change:.3g}"
     squares = float(sum(np.sum(s.gradient**2, dtype=np.float64) for s in slopes))
     rate = -change / squares
     for slope, moved in zip(slopes, changes, strict=True):
@@ -135,6 +140,10 @@ def _how(slopes: list[_Slope], changes: list[Any], change: float) -> str:
         scale = tolerance * max(float(np.max(np.abs(c), initial=0.0)) for c in changes)
         if not np.allclose(moved, -rate * slope.gradient, rtol=tolerance, atol=scale):
             return _added_up(slopes, changes)
+    # A rate that nobody would write, such as that of a step with momentum, would look like an error.
+    is_exact = all(slope.gradient.dtype == np.float64 for slope in slopes)
+    if is_exact and not math.isclose(rate, float(f"{rate:.3g}"), rel_tol=SAME_RATE):
+        return _added_up(slopes, changes)
     # The sentence says whether the step raises or lowers the loss, so the rate of an ascent has no sign here.
     return f"≈ rate · |gradient|² = {abs(rate):.3g} · {squares:.3g}"
 

@@ -15,7 +15,7 @@ MIN_RISING_STEPS = 3
 MIN_RISE_FACTOR = 1.1
 """The least growth of the loss in these steps that is reported, as a factor."""
 
-TOO_LARGE = "try a smaller learning rate"
+TOO_LARGE = "try shorter steps, such as a smaller learning rate"
 UPHILL = f"right if you maximize it; otherwise {TOO_LARGE}, or check the sign of the step"
 """The reasons for which a loss grows: after it had fallen, and from the first step on."""
 
@@ -37,7 +37,7 @@ def loss_flags(name: str, losses: Sequence[float]) -> Iterator[str]:
     Examples
     --------
     >>> [*loss_flags("loss", [9.0, 4.0, 5.0, 7.0, 10.0])]
-    ['loss has been growing since step 2, from 4.0 to 10.0: try a smaller learning rate']
+    ['loss has been growing since step 2, from 4.0 to 10.0: try shorter steps, such as a smaller learning rate']
     >>> [*loss_flags("loss", [1.0, 0.5, float("inf")])]
     ['loss is inf at step 3']
     """
