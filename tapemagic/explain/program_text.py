@@ -8,7 +8,6 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from copy import deepcopy
 from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
@@ -221,7 +220,12 @@ def statement_at(code: CodeType, offset: int, operands: bool = False) -> Stateme
 @lru_cache(4096)
 def formula_text(node: ast.AST) -> str:
     """Return a part of a program as a formula: its text without the names of modules."""
-    return ast.unparse(_WithoutModules().visit(deepcopy(node)))
+    text = ast.unparse(node)
+    # Parsed again instead of copied: nodes share their contexts, on which the tracebacks of IPython store whole trees.
+    try:
+        return ast.unparse(_WithoutModules().visit(ast.parse(text)))
+    except (SyntaxError, MemoryError, RecursionError):  # an operand such as *x isn't a program
+        return text
 
 
 def _extent_of(code: CodeType, offset: int) -> tuple[tuple[int, int], tuple[int, int]] | None:

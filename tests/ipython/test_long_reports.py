@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -104,3 +105,21 @@ def test_long_cells_are_read_once(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     assert len(asked) == len(set(asked))
     # Decoding the positions of 900 operations from the first instruction, for each of them, took 20 seconds.
     assert program_text._positions.cache_info().misses < 10
+
+
+def test_formulas_leave_alone_what_others_store_on_nodes() -> None:
+    """IPython's tracebacks store the tree around a node on it, and all nodes share their contexts."""
+    [statement] = ast.parse("y = np.sin(x) @ np.array([*x])").body
+    context: Any = next(node for node in ast.walk(statement) if isinstance(node, ast.Load))
+    context.parent = Uncopied()
+    try:
+        assert "y = sin(x) @ array([*x])" == program_text.formula_text(statement)
+    finally:
+        del context.parent
+
+
+class Uncopied:
+    """A tree that is too large to be copied."""
+
+    def __deepcopy__(self, _memo: Any) -> None:
+        raise AssertionError("copied")
