@@ -88,7 +88,7 @@ class Assignments:
         entry = self._latest[name] = self.count, value
         i = id_of(value)
         self._kept["derivative" if observer.order_of(value) else "tensor"][name] = entry
-        if self._without_id and name in self._without_id:
+        if name in self._without_id:
             self._identify(*self._without_id.pop(name))
         if i <= 0:
             self._without_id[name] = len(self._log), value

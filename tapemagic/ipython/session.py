@@ -164,7 +164,7 @@ class Session:
     def named(self, name: str, value: Any, line: int) -> Any:
         """Record an assignment on a line; return the value to bind, a tensor if the name is watched."""
         # A name that is bound to something else is no longer a list that became a tensor.
-        if self.lists and name in self.lists and not self.observer.tracks(value):
+        if name in self.lists and not self.observer.tracks(value):
             del self.lists[name]
         value = self._bind(name, value, line)
         self.assigned[name] = line

@@ -11,7 +11,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 from tapemagic import GradientTape
-from tapemagic.engine import recording
+from tapemagic.engine import recording, registry
 from tapemagic.errors import ConsumedTapeError
 from tapemagic.ipython import magics
 from tests.ipython.conftest import Run
@@ -355,3 +355,29 @@ g = tape.gradient(y, v)
     assert {(7, 0), (5, 1), (8, 1)} == set(places) - {(6, 0)}
     calls = {origins.calls[call].name for line, call, *_ in origins.sites if line == 5}
     assert {"grad"} == calls
+
+
+def test_a_registered_rule_that_pauses_the_tape(
+    run: Run, last: Callable[[], Any], request: pytest.FixtureRequest
+) -> None:
+    """The operations before and after the pause keep their lines."""
+    request.addfinalizer(lambda: registry.OPERATIONS.pop(run("twice")))
+    run("""%%tape -p
+def twice(t):
+    return 2 * t
+def slope(g, y, t):
+    with tape.stop_recording():
+        t * 5.0
+    return g * 3
+twice = tm.register_vjp(twice, slope)
+y = twice(v**3) ** 2
+g = tape.gradient(y, v)
+z = v * 7.0
+""")
+    observer = last().recording()
+    lines = observer.origins().lines
+    [at_rule] = [record for record, line in zip(observer.records, lines, strict=True) if line == 7]
+
+    assert (32.0, 3) == at_rule.values
+    assert [9, 9, 9, 10, 10, 10, 7, 10, 10, 10, 11] == list(lines)
+    assert 1152.0 == float(run("g"))

@@ -254,8 +254,12 @@ class Observer(Tape):
     ) -> None:
         super().__exit__(kind, error, traceback)
         # An interrupt may have come while a sweep began or ended.
-        self._complete()
         del self._orders_now[1:], self._sweep_sites[:]
+
+    def _stop(self) -> None:
+        # A rule may pause the tape in the middle of a sweep.
+        self._complete()
+        super()._stop()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
