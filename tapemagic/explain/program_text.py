@@ -240,6 +240,17 @@ def _extent_of(code: CodeType, offset: int) -> tuple[tuple[int, int], tuple[int,
     return (line or 0, column or 0), (end_line or 0, end_column or 0)
 
 
+def text_at(code: CodeType, offset: int) -> str:
+    """Return what an instruction computes, as the program writes it, or '' if that isn't known, or spans lines."""
+    if (extent := _extent_of(code, offset)) is None:
+        return ""
+    (line, start), (last, end) = extent
+    lines = lines_of_file(Place(code.co_filename, 1, ""))
+    # Columns count bytes.
+    is_known = line == last and line <= len(lines)
+    return lines[line - 1].encode()[start:end].decode(errors="replace") if is_known else ""
+
+
 @lru_cache(16)
 def _positions(code: CodeType) -> Sequence[tuple[int | None, int | None, int | None, int | None]]:
     """Return the extents of all instructions: Python decodes them from the first one to the last."""

@@ -451,6 +451,14 @@ def test_an_unpacked_name_is_no_formula(run: Run) -> None:
         )
 
 
+def test_paths_of_the_expression_at_the_end(run: Run) -> None:
+    """It is compiled apart from the lines above it, whose code has none of its instructions."""
+    report = run("%%tape x\nx = 2.0\na = x * 2\na * np.sin(x) + x**2 * 3")
+
+    [paths] = report.findings.tabs["paths"].gradients
+    assert (3, "12.154") == (paths.count, paths.gradient)
+
+
 def test_a_higher_derivative_of_a_sum_is_called_so(run: Run) -> None:
     """Nobody takes the row sums of a Hessian for its diagonal; a single number needs no remark."""
     report = run("%%tape w -o 2\nw = np.array([3.0, 4.0])\nloss = np.sum(w) ** 2")

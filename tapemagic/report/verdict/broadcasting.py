@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,8 +16,9 @@ from tapemagic.report.subject import Subject
 from tapemagic.report.verdict.source_operands import LONGEST, operands_at
 from tapemagic.report.verdict.statement import Statement
 
-ADDING_AXES = ("None", "newaxis", "expand_dims", "reshape", "keepdims", "atleast_2d")
+ADDING_AXES = {"None", "newaxis", "expand_dims", "reshape", "keepdims", "atleast_2d"}
 """Words of a program that adds an axis on purpose."""
+WORD = re.compile(r"\w+")
 
 
 def broadcasting(subject: Subject) -> Iterator[Statement]:
@@ -70,7 +72,8 @@ def _column(first: tuple[int, ...], second: tuple[int, ...]) -> int | None:
 def _has_added_axis(subject: Subject, position: int, column: int, written: str) -> bool:
     """Return True if the program added the axis of length 1, here or where the operand was computed."""
     record = Record._make(subject.snapshot.records[position])
-    if any(word in written for word in ADDING_AXES):
+    # Whole words: an array called reshaped may have its axis by mistake.
+    if not ADDING_AXES.isdisjoint(WORD.findall(written)):
         return True
     shape = np.shape(record.values[column])
     made = subject.place(record.ids[column])

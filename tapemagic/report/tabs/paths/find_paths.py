@@ -7,12 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dis import opmap
-from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from tapemagic.engine.events import Place
 from tapemagic.engine.recording import Record, outputs_of, silence
 from tapemagic.engine.tape.cotangents import ones
 from tapemagic.engine.tape.gradient_steps import size_of
@@ -21,7 +19,7 @@ from tapemagic.engine.tape.sweep import fit
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.explain.chain_rule import Edge
 from tapemagic.explain.formatting import derivative_symbol, format_number, format_value
-from tapemagic.explain.program_text import lines_of_file
+from tapemagic.explain.program_text import text_at
 from tapemagic.explain.snapshot import Named
 from tapemagic.report.subject import Subject
 
@@ -343,16 +341,10 @@ def _written(subject: Subject, edge: Edge) -> str:
         return ""
     site = Site._make(origins.sites[position])
     code = origins.calls[site.call].code
+    text = "" if code is None else text_at(code, site.offset)
     # The text of `w, b = params` would be that of its targets: the name alone says more.
-    if code is None or code.co_code[site.offset] in UNPACKING:
+    if code is None or not text or code.co_code[site.offset] in UNPACKING:
         return ""
-    # Instructions are units of two bytes, and co_positions has an item for each.
-    line, last, start, end = next(islice(code.co_positions(), site.offset // 2, None), (None,) * 4)
-    lines = lines_of_file(Place(code.co_filename, 1, ""))
-    if line is None or line != last or line > len(lines):
-        return ""
-    # Columns count bytes.
-    text = lines[line - 1].encode()[start:end].decode(errors="replace")
     return text if len(text) <= MAX_WRITTEN else ""
 
 
