@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 
 from tapemagic.explain.formatting import format_number
 
@@ -140,6 +141,8 @@ def _when(steps: Sequence[int], taken: Mapping[int, object]) -> str:
 def weak_gradients(gradients: Mapping[str, Mapping[int, float | None]]) -> Iterator[str]:
     """Describe nonzero gradients that are below the largest one by the factor `VANISHING_FACTOR` at every step."""
 
+    # Only where a gradient may be weak: a table of all steps of a long loop is large.
+    @cache
     def largest(k: int) -> tuple[float, str]:
         # Of equal ones, the first.
         known = ((sizes.get(k) or 0.0, symbol) for symbol, sizes in gradients.items())
