@@ -161,7 +161,7 @@ def _listed(names: list[str]) -> str:
 def _values(
     subject: Subject, goal: int, variables: Collection[int]
 ) -> tuple[Mapping[int, list[Any]], Mapping[int, Any]]:
-    """Return the values of Variables that the loss was computed from, and those that they had before."""
+    """Return up to two values of each Variable that the loss was computed from, and those that they had before."""
     needed, before = {goal}, dict[int, Any]()
     read: dict[int, list[Any]] = {i: [] for i in variables}
     numbers = set(variables)
@@ -175,9 +175,9 @@ def _values(
         for value, i in zip(plain[1], ids, strict=True):
             if i not in read or isinstance(value, Absent):
                 continue
-            # By identity: an assignment always binds a new array.
+            # By identity: an assignment always binds a new array. Of several values, two say all that is asked.
             if leads:
-                if not any(value is x for x in read[i]):
+                if len(read[i]) < 2 and not any(value is x for x in read[i]):
                     read[i].append(value)
             elif read[i] and i not in before and not np.array_equal(value, read[i][0]):
                 before[i] = value
