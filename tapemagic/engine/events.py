@@ -88,15 +88,20 @@ def user_line() -> Place | None:
     """Return the line of your program that is running, or None in a thread of a library."""
     frame = sys._getframe(1)
     library = ""
+    evaluated = None
     while frame is not None:
         file = frame.f_code.co_filename
         origin = origin_of(file)
         if origin is not None and not is_generated(frame.f_code):
             if not origin:
-                return Place(file, frame.f_lineno, library, _caller_of(frame))
+                place = Place(file, frame.f_lineno, library, _caller_of(frame))
+                if file != EVALUATED:
+                    return place
+                # The lines of text that a program evaluates say nothing: the line that calls exec or eval does.
+                evaluated = evaluated or place
             library = origin
         frame = frame.f_back  # type: ignore[assignment]
-    return None
+    return evaluated
 
 
 def is_generated(code: CodeType) -> bool:

@@ -12,7 +12,7 @@ from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.explain.advice import as_real, at, is_flat, kind, replacement, with_article
 from tapemagic.explain.branches import branch_taken, constant_branch, constant_inside
-from tapemagic.explain.dataflow import Certainty
+from tapemagic.explain.carrying_words import Certainty
 from tapemagic.explain.exit_causes import (
     NOT_TRACKED,
     exit_text,
@@ -128,7 +128,7 @@ def _no_tensor(q: Question) -> Reason | None:
     if branch := constant_instead(q):
         return Reason("constant", branch)
     # A conversion that lost a derivative explains more than one that changes in steps.
-    sure = sorted(exits(q, Certainty.YES), key=is_flat)
+    sure = sorted(exits(q, Certainty.LIKELY), key=is_flat)
     text = f"{q.target_name} is {with_article(type_of(q.target))}, not a tensor"
     chosen = sure or exits(q, Certainty.PERHAPS)[-1:]
     if not chosen:
@@ -148,7 +148,7 @@ def constant_instead(q: Question) -> str:
 
 def _constant_inside(q: Question) -> Reason | None:
     """Blame a user function that compared the source and returned a constant for use in the target."""
-    left = exits(q, Certainty.PERHAPS)
+    left = exits(q, Certainty.PERHAPS) or exits(q, Certainty.NO)
     if not left or any(event.what not in CHOOSING for event in left):
         return None
     places = [event.place for event in left if event.place]

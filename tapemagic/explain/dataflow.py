@@ -1,64 +1,46 @@
-"""Taint analysis of source code: follow a plain value from the line of its conversion into other values.
+"""Find out from a program's source whether a plain value, such as the result of ``float(x)``, may be used in another.
 
-A tape can't see where a plain number goes, but the program's source shows it. Statements are read in order, and a name
-that is assigned again is no longer tainted. Items of lists and dicts and attributes of objects are distinguished.
-Results that change in steps, such as comparisons, indices and lengths, aren't tainted. Text is, if it is parsed into a
-number again.
+A tape can't see where a plain number goes. The rule is the same for every kind of program: a value that left the tape
+is carried by *words*, which are names, attributes, functions and operators; an expression that reads a carrying word
+makes the words that it is bound to carry it as well. Three readings of the source apply that rule. The first assumes
+that code it can't read keeps and returns its arguments: if the target doesn't read a carrying word there, the value did
+no harm. The second follows only what the source shows, so it finds the likely cause of a None. The third follows only
+statements that surely ran, one after the other, so what it finds is certain.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from enum import IntEnum
+import builtins
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from math import inf
+from types import ModuleType
+from typing import Any
 
-from tapemagic.engine.events import Place
-from tapemagic.explain.expressions import TEXT, Expressions, Parts, on, path_of, root_of
-from tapemagic.explain.program_text import (
-    EMPTY,
-    SCOPES,
-    Function,
-    around,
-    bound_on,
-    calls_unknown,
-    cell_that_binds,
-    expression_of,
-    handed_over,
-    innermost_function,
-    is_assignment,
-    names_in,
-    names_read,
-    own_names,
-    parameters,
-    sources,
-    text_of,
-    written_by,
-)
+import numpy as np
 
-MATH = {"math", "cmath"}
-CONVERTING = {
-    "float()": {"float", "float64", "float32", "fsum"},
-    "complex()": {"complex", "complex128"},
-    "np.asarray": {"array", "asarray", "asanyarray", "ascontiguousarray"},
-}
-"""Names of the calls that run a conversion, if they differ from its own name."""
+from tapemagic.engine.events import EVALUATED, Place
+from tapemagic.engine.tensor.tensor import Tensor
+from tapemagic.explain.carrying_words import Asked, Certainty, Reading
+from tapemagic.explain.program_text import around, cell_that_binds, expression_of, text_of
 
-TEXTS = {"repr()", "str()", "format()", "pickle"}
-"""Conversions to text or bytes."""
+SHOWING = {
+    "matplotlib", "seaborn", "plotly", "bokeh", "tqdm", "logging", "warnings", "IPython", "ipywidgets", "rich", "print"
+}  # fmt: skip
+"""Libraries, and the function print, that show or store values, and return no results that a program computes with."""
 
-PASSES = 4
-"""Maximum number of readings of a loop, or of a program's functions, to find what later statements pass to earlier."""
+PURE = {
+    "numpy", "math", "cmath", "scipy", "builtins", "statistics", "operator", "json", "pickle", "itertools"
+}  # fmt: skip
+"""Modules whose functions change none of their arguments, apart from those that `written_by` knows."""
 
+NUMBERS = int, float, complex, str, bytes, np.generic
+"""Types of values that no call changes."""
 
-class Certainty(IntEnum):
-    """The certainty that a plain value is used in another value."""
-
-    NO = 0
-    PERHAPS = 1
-    YES = 2
+MAX_CELLS = 32
+"""Maximum number of other cells to read."""
 
 
 def flow_into(
@@ -68,8 +50,8 @@ def flow_into(
     source: str,
     asking_place: Place | None,
     steps: bool = False,
-    objects: bool = False,
     assignments: bool = True,
+    namespace: Mapping[str, Any] | None = None,
 ) -> Certainty:
     """Return how certain it is that the result of a conversion is used in a value.
 
@@ -79,282 +61,127 @@ def flow_into(
       source's name don't count.
     - `asking_place`: The line that asks. The first line of a file means its end.
     - `steps`: Bool, default: False. Count results that change in steps.
-    - `objects`: Bool, default: False. Count all attributes of an object that was computed from the result, such as the
-      report of an optimizer.
     - `assignments`: Bool, default: True. Count values assigned to Variables.
+    - `namespace`: The values of the program's names, which tell which of them belong to libraries.
     """
     tree, line = text_of(place)
-    if place is None or not around(tree, line):
+    expression = expression_of(value)
+    if place is None or expression is None or place.file == EVALUATED or not around(tree, line):
         return Certainty.PERHAPS
     asking_tree, asking = text_of(asking_place)
-    if asking_place is None or asking_place.file == place.file or asking_tree is EMPTY:
+    if asking_place is None or asking_place.file == place.file:
         asking_tree = tree
-    asking = asking if asking > 1 else 0
-    # The cell that recorded, the cell that called it, and the cell that asks may be three.
-    cells = (cell_that_binds(name, place, asking_place) for name in names_in(value))
-    others = tuple(text_of(cell)[0] for cell in cells if cell is not None)
-    return _flow_into(
-        tree, line, asking_tree, others, how, value, source, asking, steps, objects, assignments
+    elif not asking_tree.body:
+        asking_tree, asking = tree, 0
+    programs = _programs(tree, asking_tree, value, place, asking_place)
+    names = (x for program in programs for x in ast.walk(program) if isinstance(x, ast.Name))
+    bound = Counter(name.id for name in names if isinstance(name.ctx, ast.Store))
+    kinds = frozenset(
+        (name, kind)
+        for name, v in _roots(programs, namespace or {})
+        # The value of a name that is bound again says nothing on its earlier values.
+        if (kind := kind_of(v)) != "fixed" or bound[name] < 2
     )
+    asking = asking if asking > 1 else 0
+    asked = expression, asking_tree, asking
+    return _flow_into(programs, line, how, source, asked, steps, assignments, kinds)
 
 
 @lru_cache(512)
 def _flow_into(
-    tree: ast.Module,
+    programs: tuple[ast.Module, ...],
     line: int,
-    asking_tree: ast.Module,
-    others: tuple[ast.Module, ...],
     how: str,
-    value: str,
     source: str,
-    asking_line: int,
+    asked: tuple[ast.expr, ast.Module, int],
     steps: bool,
-    objects: bool,
     assignments: bool,
+    kinds: frozenset[tuple[str, str]],
 ) -> Certainty:
-    """Answer `flow_into` for the parsed programs of both places, so that answers can be cached."""
-    expression = expression_of(value)
-    if expression is None:
-        return Certainty.PERHAPS
-    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and on(node, line))
-    exact = [call for call in calls if _converts(call, how)]
-    asking = [scope for scope in around(asking_tree, asking_line) if isinstance(scope, Function)]
-    read_last = asking[-1] if asking else asking_tree
-    elsewhere = asking_tree is not tree or bool(others)
-    last = (
-        _end_of_loops(read_last, asking_line)
-        if asking_line and (elsewhere or asking_line > line)
-        else inf
-    )
-    all_tainted: set[str] = set()
-    shared: set[str] = set()
-    written: set[str] = set()
-    # A function may taint a name that another one reads, and be read before it, so repeat until nothing is added.
-    for _ in range(PASSES):
-        size = len(all_tainted)
-        programs = dict.fromkeys([tree, *others, asking_tree])
-        for program in programs:
-            at = line if program is tree else 0
-            for scope, owner in _scopes(program):
-                end = last if scope is read_last else inf
-                reading = Statements(at, exact, source, set(), steps, how in TEXTS, objects, end)
-                reading.assignments = assignments
-                if isinstance(scope, ast.Module):
-                    all_tainted |= shared
-                    reading.tainted, reading.shared = set(all_tainted), shared
-                else:
-                    own_parameters = parameters(scope) - {"self"}
-                    reading.tainted = {
-                        path for path in all_tainted if root_of(path) not in own_parameters
-                    }
-                    # A function inside this one may change the names of this one.
-                    reading.shared, reading.nested = shared, True
-                reading.run(scope.body)
-                if isinstance(scope, ast.Module) or scope in asking:
-                    written |= reading.written
-                    if reading.reaches(expression):
-                        return Certainty.YES
-                if isinstance(scope, ast.Module):
-                    all_tainted |= reading.tainted
-                    continue
-                own = own_names(scope) - {"self"}
-                shared |= {path for path in reading.tainted if root_of(path) not in own}
-                # What a method assigns to self.loss, other code calls model.loss.
-                all_tainted |= {
-                    path.removeprefix("self")
-                    for path in reading.tainted
-                    if owner and path.startswith("self.")
-                }
-                calls_of = _calls_of(program, scope, owner)
-                if elsewhere:
-                    calls_of += [f".{call}" for call in calls_of if not call.startswith(".")]
-                all_tainted |= {call + part for call in calls_of for part in reading.returned}
-        if len(all_tainted) == size:
+    """Answer `flow_into` for parsed programs, so that answers can be cached."""
+    certainty = Certainty.NO
+    for wanted in (Certainty.PERHAPS, Certainty.LIKELY, Certainty.YES):
+        reading = Reading(
+            programs, line, how, source, steps, assignments, dict(kinds), Asked(*asked), wanted
+        )
+        if not reading.reaches_target():
             break
-    goes_on = elsewhere and any(sources(scope.body, value) for scope in (asking_tree, *asking))
-    unclear = goes_on or _may_flow(tree, line, value, [] if elsewhere else asking, written)
-    return Certainty.PERHAPS if unclear else Certainty.NO
+        certainty = wanted
+    return certainty
 
 
-def flow_through_unknown_call(
-    place: Place | None, how: str, value: str, source: str, asking_place: Place | None
-) -> bool:
-    """Return True if a function passed as an argument returns the plain value, and an unknown call makes `value`.
+def _programs(
+    tree: ast.Module, asking_tree: ast.Module, value: str, *places: Place | None
+) -> tuple[ast.Module, ...]:
+    """Return the program of a conversion, that of the question, and the cells that bind the names in both."""
+    programs = {tree: None, asking_tree: None}
+    unread = [
+        *names_of(tree),
+        *names_of(asking_tree),
+        value.split(".", maxsplit=1)[0].split("[", maxsplit=1)[0],
+    ]
+    seen: set[str] = set()
+    read = [*places]
+    while unread and len(programs) < MAX_CELLS:
+        name = unread.pop()
+        if name in seen or not name.isidentifier():
+            continue
+        seen.add(name)
+        cell = cell_that_binds(name, *read)
+        if cell is not None:
+            other = text_of(cell)[0]
+            read.append(cell)
+            programs[other] = None
+            unread += names_of(other)
+    # The program of the conversion comes first, since its line is meant.
+    return tuple(programs)
 
-    The source doesn't show which function a parameter or a loop variable refers to.
+
+@lru_cache(256)
+def names_of(tree: ast.AST) -> frozenset[str]:
+    """Return all names in a program."""
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
+
+
+def _roots(
+    programs: Iterable[ast.Module], namespace: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
+    """Yield the names of programs with their values, as far as these are known: imported, built in, or bound."""
+    for tree in programs:
+        for name in names_of(tree):
+            if name in namespace:
+                yield name, namespace[name]
+            elif hasattr(builtins, name):
+                yield name, getattr(builtins, name)
+        # A function may import a library itself.
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                for alias in node.names:
+                    library = getattr(node, "module", None) or alias.name
+                    if module := sys.modules.get(library.split(".")[0]):
+                        bound = alias.asname or alias.name.split(".")[0]
+                        yield bound, getattr(module, alias.name, module)
+
+
+def kind_of(value: Any) -> str:
+    """Return what calls of a value, or of its methods, do with their arguments.
+
+    Returns 'shows' for a library that shows values, 'pure' for functions that change no argument, 'fixed' for a value
+    that no call changes, and '' for everything else.
     """
-    tree, line = text_of(place)
-    function = innermost_function(tree, line)
-    if function is None or not calls_unknown(asking_place, value):
-        return False
-    if not handed_over(function, tree, text_of(asking_place)[0]):
-        return False
-    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and on(node, line))
-    exact = [call for call in calls if _converts(call, how)]
-    reading = Statements(line, exact, source, set(), text=how in TEXTS)
-    if isinstance(function, ast.Lambda):
-        return reading.reaches(function.body)
-    reading.run(function.body)
-    return any(not part.endswith(TEXT) for part in reading.returned)
-
-
-def _end_of_loops(scope: Function | ast.Module, line: int) -> int:
-    """Return the last line that may run before a line runs again: the end of the loops around it, or the line."""
-    loops = (node for node in ast.walk(scope) if isinstance(node, (ast.For, ast.While)))
-    return max([line, *(loop.end_lineno or line for loop in loops if on(loop, line))])
-
-
-def _may_flow(
-    tree: ast.Module, line: int, value: str, asking: Sequence[Function], written: set[str]
-) -> bool:
-    """Return True if a line may affect a value in ways that aren't analyzed: through other functions or cells."""
-    origins = set().union(
-        *(sources(body, value) for body in (tree.body, *(f.body for f in asking)))
-    )
-    if written & origins:
-        return True
-    scopes = [scope for scope in around(tree, line) if isinstance(scope, SCOPES)]
-    in_same_scope = not scopes or scopes[-1] in asking
-    uncalled = origins.isdisjoint(scope.name for scope in scopes)
-    return not (origins and (in_same_scope or uncalled)) and bound_on(tree, line)
-
-
-def _converts(call: ast.Call, how: str) -> bool:
-    """Return True if the name of a call fits a conversion."""
-    *owners, name = ast.unparse(call.func).split(".")
-    named = CONVERTING.get(how, {how.removesuffix("()").split(".")[-1]})
-    return name in named or (how in CONVERTING and not MATH.isdisjoint(owners))
-
-
-def _scopes(node: ast.AST, owner: str = "") -> Iterator[tuple[Function | ast.Module, str]]:
-    """Yield all functions, inner ones first, each with the name of its class or '', and then the program itself."""
-    for child in ast.iter_child_nodes(node):
-        yield from _scopes(child, node.name if isinstance(node, ast.ClassDef) else "")
-    if isinstance(node, Function | ast.Module):
-        yield node, owner
-
-
-def _calls_of(tree: ast.AST, function: Function, owner: str) -> list[str]:
-    """Return the expressions that calls of a function are written as."""
-    if not owner:
-        return [f"{function.name}()"]
-    if function.name == "__call__":
-        assigned = (s for s in ast.walk(tree) if isinstance(s, ast.Assign))
-        own = [s for s in assigned if path_of(s.value) == f"{owner}()"]
-        return [f"{path_of(target)}()" for s in own for target in s.targets] + [f"{owner}()()"]
-    is_property = any("property" in ast.unparse(decorator) for decorator in function.decorator_list)
-    return [f".{function.name}" + "()" * (not is_property)]
-
-
-@dataclass
-class Statements(Expressions):
-    """Taint of names, updated while statements are read in order."""
-
-    last: float = inf  # the line that asks
-    assignments: bool = True  # count values assigned to Variables
-    shared: Iterable[str] = ()  # tainted paths that all functions see, once they are defined
-    nested: bool = False  # a function's statements: only functions inside it share names with it
-    written: set[str] = field(
-        default_factory=set
-    )  # names in calls that may store the value in one of them
-    returned: Parts = field(default_factory=set)  # tainted parts of the function's result
-
-    def reaches(self, value: ast.expr) -> bool:
-        """Return True if a value is tainted, and not only as text."""
-        return any(not part.endswith(TEXT) for part in self.parts(value))
-
-    def run(self, body: Iterable[ast.stmt]) -> None:
-        """Read statements up to the asking line."""
-        for statement in body:
-            # Statements before the conversion can't use its result.
-            began = self.tainted or self.shared or on(statement, self.line)
-            if began and statement.lineno <= self.last:
-                self.step(statement)
-
-    def step(self, statement: ast.stmt) -> None:
-        """Read one statement, including nested statements."""
-        match statement:
-            case ast.Assign(targets, value):
-                parts = self.parts(value)
-                for target in targets:
-                    self.bind(target, parts | self.stored(target, value))
-            case ast.AnnAssign(target, _, ast.expr() as value):
-                self.bind(target, self.parts(value))
-            case ast.AugAssign(target, _, value):
-                parts = self.parts(target) | self.parts(value) | self.stored(target, value)
-                self.bind(target, {""} if parts else set())
-            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
-                if self.nested:
-                    inside = names_read(statement)
-                    self.tainted |= {path for path in self.shared if root_of(path) in inside}
-                else:
-                    self.tainted |= set(self.shared)
-                if any(map(self.parts, [*statement.args.defaults, *statement.args.kw_defaults])):
-                    self.tainted.add(name)
-            case ast.Return(ast.expr() as value) | ast.Expr(
-                ast.Yield(ast.expr() as value) | ast.YieldFrom(value)
-            ):
-                self.returned |= self.parts(value)
-            case ast.Expr(value):
-                self.change(value)
-            case _:
-                self.inside(statement)
-
-    def inside(self, statement: ast.stmt) -> None:
-        """Read the statements inside a loop, a branch or a block."""
-        match statement:
-            case ast.For() | ast.AsyncFor() | ast.While():
-                self.repeat(statement)
-                self.run(statement.orelse)
-            case ast.If(test):
-                self.parts(test)
-                self.either(statement.body, statement.orelse)
-            case ast.With(items) | ast.AsyncWith(items):
-                for item in items:
-                    if item.optional_vars:
-                        self.bind(item.optional_vars, self.parts(item.context_expr))
-                self.run(statement.body)
-            case ast.Try():
-                self.either([*statement.body, *statement.orelse], [])
-                self.either(*(handler.body for handler in statement.handlers), [])
-                self.run(statement.finalbody)
-            case ast.Match(_, cases):
-                self.either(*(case.body for case in cases), [])
-
-    def repeat(self, loop: ast.For | ast.AsyncFor | ast.While) -> None:
-        """Read a loop until another iteration changes nothing."""
-        for _ in range(PASSES):
-            before = self.tainted
-            if not isinstance(loop, ast.While):
-                self.bind(loop.target, self.elements(loop.iter))
-            self.either(loop.body, [])
-            if self.tainted == before:
-                break
-
-    def either(self, *bodies: Iterable[ast.stmt]) -> None:
-        """Read the branches, of which one runs. A name that any of them taints counts as tainted."""
-        before, after = self.tainted, set()
-        for body in bodies:
-            self.tainted = set(before)
-            self.run(body)
-            after |= self.tainted
-        self.tainted = after
-
-    def change(self, value: ast.expr) -> None:
-        """Read a call that may store its arguments in an object."""
-        if not self.assignments and is_assignment(value):
-            return
-        into, values = written_by(value)
-        if into is not None:
-            if any(map(self.carries, values)) or (isinstance(value, ast.Call) and self.hit(value)):
-                self.tainted |= {path_of(into)} - {"", self.source}
-        elif isinstance(value, ast.Call) and path_of(value.func) != "print":
-            if any(map(self.carries, value.args)):
-                self.written |= names_read(value)
-        else:
-            self.parts(value)
-
-    def stored(self, target: ast.expr, value: ast.expr) -> Parts:
-        """Return the taint of an array whose element is assigned, if that assignment is the conversion."""
-        writes = isinstance(target, ast.Subscript) and on(target, self.line) and not self.exact
-        return {""} if writes and not isinstance(value, ast.Constant) else set()
+    if value is print:
+        return "shows"
+    if isinstance(value, ModuleType):
+        name = value.__name__
+    elif isinstance(value, (*NUMBERS, Tensor)) or value is None:
+        return "fixed"
+    else:
+        is_function = callable(value) and hasattr(value, "__module__")
+        name = getattr(value if is_function else type(value), "__module__", None) or ""
+    package = name.split(".")[0]
+    if package in SHOWING:
+        return "shows"
+    if package == "builtins":
+        return "pure" if any(value is known for known in vars(builtins).values()) else ""
+    is_code = isinstance(value, ModuleType) or callable(value)
+    return "pure" if package in PURE and is_code else ""

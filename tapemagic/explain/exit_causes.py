@@ -6,30 +6,18 @@ goes. The program's source shows that (see `dataflow`).
 
 from __future__ import annotations
 
-import ast
 from math import inf
 from typing import Any
 
 from tapemagic.engine.events import Event
 from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.explain.advice import is_flat, lost_track, replacement, takes_gradient
-from tapemagic.explain.dataflow import Certainty, flow_into, flow_through_unknown_call
+from tapemagic.explain.carrying_words import Certainty
+from tapemagic.explain.dataflow import flow_into
 from tapemagic.explain.formatting import format_line
-from tapemagic.explain.program_text import (
-    cell_that_binds,
-    made_from,
-    names_in,
-    sources,
-    text_of,
-    within_one_function,
-)
+from tapemagic.explain.program_text import made_from
 from tapemagic.explain.query import Question, Reason
-from tapemagic.explain.sensitivity import is_insensitive
-
-SHOWING = {
-    "matplotlib", "seaborn", "plotly", "bokeh", "tqdm", "logging", "IPython", "ipywidgets", "rich", "json"
-}  # fmt: skip
-"""Libraries that show or store values, and return no results that a program computes with."""
+from tapemagic.explain.sensitivity import is_insensitive, is_used
 
 SHOWN = 3
 """Maximum number of lines to name."""
@@ -43,22 +31,27 @@ def exits(q: Question, least: Certainty) -> list[Event]:
 
     - `least`: How certain the source code must be that the result of the exit is used in the target.
 
-    Returns list of Event: the first exit of each line.
+    Returns list of Event: an exit of each line.
     """
     by_line: dict[object, Event] = {}
     for event in _before(q):
         # Almost all text is only printed. It counts only if the source shows that it is parsed into a number again.
         is_text = event.kind == "text"
-        if _flow(q, event, steps=not is_text) >= (Certainty.YES if is_text else least):
-            by_line.setdefault(event.place and event.place[:2], event)
+        if _flow(q, event, steps=not is_text) >= (Certainty.LIKELY if is_text else least):
+            line = event.place and event.place[:2]
+            # A comparison on the same line only chooses.
+            if line not in by_line or (is_flat(by_line[line]) and not is_flat(event)):
+                by_line[line] = event
     return list(by_line.values())
 
 
 def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Certainty]:
-    """Find the first exit that certainly loses a part of a gradient, or else the last one that may.
+    """Find an exit through which the gradient certainly lost a part, or else the last exit that may have lost one.
 
-    Exits that change in steps lose nothing. Neither does a number that cancels in the target (see `sensitivity`), or
-    in the derivative that was differentiated last.
+    It is certain only if the run shows it: the statements that surely ran carried the number into the target, or one of
+    the target's operations used an equal number. Exits that
+    change in steps lose nothing. Neither does a number that cancels in the target (see `sensitivity`), or in the
+    derivative that was differentiated last.
     """
     target = q.target if differentiated is None else differentiated
     perhaps = None
@@ -66,40 +59,12 @@ def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Ce
         if is_flat(event) or _is_step(q, event):
             continue
         flow = _flow(q, event, steps=False)
-        if flow == Certainty.YES:
-            if not is_insensitive(q, event, target):
-                return event, Certainty.YES
-        elif (
-            not text_of(event.place)[0].body
-            or (flow == Certainty.PERHAPS and not _is_bound(q, event))
-            or _flow(q, event, steps=False, objects=True) == Certainty.YES
-            or (_within_library(q, event) and _flow(q, event, steps=True) == Certainty.YES)
-            or flow_through_unknown_call(
-                event.place, str(event.what), q.target_name, q.source_name, q.program.place
-            )
-        ):
-            perhaps = event
+        if flow == Certainty.NO or is_insensitive(q, event, target):
+            continue
+        if flow == Certainty.YES or (flow == Certainty.LIKELY and is_used(q, event, target)):
+            return event, Certainty.YES
+        perhaps = event
     return perhaps, Certainty.PERHAPS if perhaps else Certainty.NO
-
-
-def _is_bound(q: Question, event: Event) -> bool:
-    """Return True if a program that can be read binds the target, so that its text shows what the target uses."""
-    place, tree = q.program.place, text_of(event.place)[0]
-    stored = {
-        node.attr
-        for program in (tree, text_of(place)[0])
-        for node in ast.walk(program)
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
-    }
-    return any(
-        made_from(place, name)
-        or sources(tree.body, name)
-        or (
-            "." in name and name.rpartition(".")[2] in stored
-        )  # self.loss, whose object has another name elsewhere
-        or any(cell_that_binds(part, event.place, place) for part in names_in(name))
-        for name in _names(q)
-    )
 
 
 def _is_step(q: Question, event: Event) -> bool:
@@ -107,29 +72,18 @@ def _is_step(q: Question, event: Event) -> bool:
     with_it = (e.number for e in q.snapshot.events_of("exit") if e.place == event.place)
     if not any(map(q.snapshot.order_of, with_it)):
         return False
-    return _flow(q, event, steps=False, assignments=False) != Certainty.YES
+    return _flow(q, event, steps=False, assignments=False) < Certainty.LIKELY
 
 
-def _within_library(q: Question, event: Event) -> bool:
-    """Return True if a library converted the value within a computation, such as an optimizer that calls a function.
-
-    The result of the computation may be an object of the library.
-    """
-    place, asking_place = event.place, q.program.place
-    if place is None:
-        return False
-    inside = asking_place is not None and within_one_function(place, asking_place)
-    return not {place.library, "" if inside else place.caller} <= {"", "numpy", *SHOWING}
-
-
-def _flow(
-    q: Question, event: Event, steps: bool, objects: bool = False, assignments: bool = True
-) -> Certainty:
+def _flow(q: Question, event: Event, steps: bool, assignments: bool = True) -> Certainty:
     """Return how certainly an exit is used in the target, by the name of the target for which that is least certain."""
-    names = [name for name in _names(q) if made_from(event.place, name)] or [q.target_name]
     how, place = str(event.what), q.program.place
+    # The target may have several names: those that its cell doesn't bind say nothing.
+    names = [name for name in _names(q) if made_from(event.place, name)] or [q.target_name]
     return min(
-        flow_into(event.place, how, name, q.source_name, place, steps, objects, assignments)
+        flow_into(
+            event.place, how, name, q.source_name, place, steps, assignments, q.program.namespace
+        )
         for name in names
     )
 
@@ -161,7 +115,7 @@ def _before(q: Question) -> list[Event]:
 
 def surely_through_exit(q: Question) -> Reason | None:
     """Blame a conversion whose result is used in the target, as the source code shows."""
-    events = exits(q, Certainty.YES)
+    events = exits(q, Certainty.LIKELY)
     if not events:
         return None
     events = [event for event in events if not is_flat(event)] or events

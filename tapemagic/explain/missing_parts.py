@@ -7,7 +7,7 @@ from typing import Any
 from tapemagic.engine.recording import is_stamp, time_of
 from tapemagic.engine.tensor.tensor import id_of
 from tapemagic.explain.advice import at, replacement
-from tapemagic.explain.dataflow import Certainty
+from tapemagic.explain.carrying_words import Certainty
 from tapemagic.explain.exit_causes import exit_text, lost_part
 from tapemagic.explain.path_causes import (
     assigned,

@@ -317,6 +317,7 @@ def names_in(expression: str) -> set[str]:
     return set() if tree is None else names_read(tree)
 
 
+@lru_cache(512)
 def expression_of(text: str) -> ast.expr | None:
     """Parse text as an expression, or return None, for example for the name of a Variable, which may be any string."""
     try:
@@ -331,7 +332,7 @@ def around(tree: ast.AST, line: int) -> tuple[ast.stmt, ...]:
     enclosing: list[ast.stmt] = []
     level: Sequence[ast.AST] = [tree]
     while level:
-        inside = [statement for node in level for statement in _within(node)]
+        inside = [statement for node in level for statement in within(node)]
         here = [s for s in inside if s.lineno <= line <= (s.end_lineno or line)]
         enclosing += here
         level = here
@@ -355,26 +356,19 @@ def on_line(tree: ast.AST, line: int) -> list[ast.stmt]:
     return simple if innermost and innermost[0] in simple else innermost
 
 
-def bound_on(tree: ast.AST, line: int) -> bool:
-    """Return True if a line binds a name, returns a value or contains a lambda."""
-    here = on_line(tree, line)
-    nodes = (node for statement in here for node in ast.walk(statement))
-    return any(_flow(s).bound for s in here) or any(isinstance(node, ast.Lambda) for node in nodes)
-
-
 def statements(body: Sequence[ast.AST]) -> Iterator[ast.stmt]:
     """Yield all statements, including those inside loops and branches, but not those inside functions and classes."""
     for node in body:
         if isinstance(node, ast.stmt):
             yield node
         if not isinstance(node, SCOPES):
-            yield from statements(_within(node))
+            yield from statements(within(node))
 
 
-def _within(node: ast.AST) -> list[ast.stmt]:
+def within(node: ast.AST) -> list[ast.stmt]:
     """Return the statements in the body and in all branches of a node."""
     parts = [part for name in BODIES for part in getattr(node, name, ())]
-    return [s for part in parts for s in ([part] if isinstance(part, ast.stmt) else _within(part))]
+    return [s for part in parts for s in ([part] if isinstance(part, ast.stmt) else within(part))]
 
 
 @lru_cache(4096)
@@ -489,54 +483,3 @@ def innermost_function(tree: ast.Module, line: int) -> Function | ast.Lambda | N
         if isinstance(node, Function | ast.Lambda) and node.lineno <= line <= (node.end_lineno or 0)
     ]
     return max(functions, key=lambda node: (node.lineno, node.col_offset), default=None)
-
-
-def within_one_function(place: Place, asking_place: Place) -> bool:
-    """Return True if the innermost function around a place also contains another place."""
-    tree, line = text_of(place if place.file == asking_place.file else None)
-    function = innermost_function(tree, line)
-    return function is not None and function.lineno <= asking_place.line <= (
-        function.end_lineno or 0
-    )
-
-
-def calls_unknown(place: Place | None, value: str) -> bool:
-    """Return True if a program computes a value by calling a parameter, a loop variable or another name it binds."""
-    tree, line = text_of(place)
-    inside = [s for s in around(tree, line) if isinstance(s, Function)]
-    for scope in [*inside[::-1], tree]:
-        origins = sources(scope.body, value)
-        bound = own_names(scope) if isinstance(scope, Function) else _stored(tree)
-        for statement in statements(scope.body):
-            if _flow(statement).bound & origins:
-                calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call))
-                if any(root_names(call.func) & bound for call in calls):
-                    return True
-        if origins:
-            return False
-    return False
-
-
-def root_names(function: ast.expr) -> set[str]:
-    """Return the name that is called, directly or as an element of a list. Empty for methods and attributes."""
-    while isinstance(function, ast.Subscript):
-        function = function.value
-    return {function.id} if isinstance(function, ast.Name) else set()
-
-
-def _stored(tree: ast.AST) -> set[str]:
-    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
-    return {name.id for name in names if isinstance(name.ctx, ast.Store)}
-
-
-def handed_over(function: Function | ast.Lambda, *trees: ast.Module) -> bool:
-    """Return True if programs use a function as a value, so that it may be called by another name."""
-    if isinstance(function, ast.Lambda):
-        return True
-    nodes = [node for tree in set(trees) for node in ast.walk(tree)]
-    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
-    return any(
-        function.name == getattr(node, "id", getattr(node, "attr", "")) and id(node) not in called
-        for node in nodes
-        if isinstance(node, (ast.Name, ast.Attribute))
-    )

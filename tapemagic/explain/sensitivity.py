@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.events import Event, Place
-from tapemagic.engine.recording import Record, silence
+from tapemagic.engine.recording import Record, is_id, outputs_of, silence
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap, wrap
 from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.explain.program_text import on_line, reads_of, text_of
@@ -72,6 +72,34 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
     total = sum(np.sum(g) for g in gradients)
     size = sum(np.sum(np.abs(g)) for g in gradients)
     return bool(np.abs(total) <= CANCELS_RTOL * size)
+
+
+def is_used(q: Question, event: Event, target: Any) -> bool:
+    """Return True if an operation of the target has the converted value as a constant: an equal number or array."""
+    value = _converted(q, event)
+    if value is None or not isinstance(target, Traced):
+        return False
+    above = q.snapshot.ancestors(id_of(target), blocked=False)
+    for record in map(Record._make, q.snapshot.records):
+        # Numbers that the program read earlier, or that other values were computed from, aren't the converted one.
+        if outputs_of(record)[0] < event.time or above.keys().isdisjoint(outputs_of(record)):
+            continue
+        for constant, i in zip(record.values, record.ids, strict=False):
+            if not is_id(i) and has_numbers(constant) and np.array_equal(constant, value):
+                return True
+    return False
+
+
+def _converted(q: Question, event: Event) -> Any:
+    """Return the value that was converted, or None if it isn't known."""
+    if id_of(q.source) == event.number:
+        return unwrap(q.source)
+    outputs = (
+        record.output
+        for record in map(Record._make, q.snapshot.records)
+        if record.output_id == event.number
+    )
+    return next(filter(has_numbers, outputs), None)
 
 
 def _value_of(q: Question, event: Event, name: str) -> Any:

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tapemagic.engine.events import Event
-from tapemagic.engine.recording import Record, is_id
+from tapemagic.engine.recording import Record, is_id, outputs_of
 from tapemagic.engine.registry import NUMBERED, no_derivative
 from tapemagic.engine.tape.base_tape import Contents, contents_of
 from tapemagic.engine.tape.observer import Observer, Origins
@@ -20,6 +22,9 @@ Names = Mapping[int, str]
 
 Named = tuple[str, Any]
 """The name of a value in a user program, and the value."""
+
+REAL = float, complex, np.dtype(np.float64), np.dtype(np.float32), np.dtype(np.complex128)
+"""The types of parameters that may have been computed from a converted value."""
 
 MAX_PER_VALUE_SEARCHES = 8
 """Maximum number of values for searching the ancestors of each. For more, the descendants of one source are found."""
@@ -49,11 +54,13 @@ class Ancestry:
 
     - `values`: The ids of the value, and of all values that it was computed from.
     - `leaves`: The ids of watched values.
+    - `parametrized`: The ids of the results of operations with real numbers as parameters, such as ``initial=``.
     """
 
     values: Mapping[int, None]
     inputs: list[Link]
     leaves: AbstractSet[int]
+    parametrized: AbstractSet[int]
 
     @cached_property
     def numbers(self) -> set[int]:
@@ -75,7 +82,8 @@ class Ancestry:
         """The last time at which an operation used a watched or untracked value."""
         watched = [i for i in self.values if i in self.leaves]
         untracked = (link.result_id for link in self.inputs if not is_id(link.number))
-        return max([*watched, *untracked], default=0)
+        parametrized = self.values.keys() & self.parametrized
+        return max([*watched, *untracked, *parametrized], default=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +178,16 @@ class Snapshot:
         return by_result
 
     @cached_property
+    def _parametrized(self) -> set[int]:
+        """The ids of the results of operations with real numbers as parameters."""
+        return {
+            out
+            for record in self.contents.records
+            if record[3] and any(getattr(x, "dtype", type(x)) in REAL for x in record[3].values())
+            for out in outputs_of(record)
+        }
+
+    @cached_property
     def readers(self) -> dict[int, list[int]]:
         """The results that were computed from each value, by the id of the value."""
         by_input: dict[int, list[int]] = {}
@@ -226,7 +244,7 @@ class Snapshot:
         if number not in self._ancestries:
             above = self.ancestors(number, blocked=False)
             inputs = [link for i in above for link in self.links.get(i, ())]
-            self._ancestries[number] = Ancestry(above, inputs, self.leaves)
+            self._ancestries[number] = Ancestry(above, inputs, self.leaves, self._parametrized)
         return self._ancestries[number]
 
     def events_of(self, *kinds: str) -> list[Event]:

@@ -243,6 +243,12 @@ def _why_none_computed(session: Session, value: Any) -> str:
     if computed and (instead or exit_):
         gone = "the result isn't a tensor anymore, so there is nothing to differentiate"
         return gone + (instead or exit_)
+    name, last = next(iter(reversed(session.history)), ("", None))
+    for source in session.all_sources() if computed and is_number(last) else ():
+        if not isinstance(last, Traced) and (
+            why := surely_through_exit(session.question(name, last, *source))
+        ):
+            return f"{name} isn't a tensor, so there is nothing to differentiate: {why.text.removesuffix('.')}"
     if computed:
         return "there is no name for what was computed: give it one, write -t, or end the cell with the value"
     return (

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import linecache
+import math
+import pickle
 from itertools import count
+from typing import Any
 
+import numpy as np
 import pytest
 
 from tapemagic.engine.events import Place
-from tapemagic.explain.dataflow import Certainty, flow_into
+from tapemagic.explain import dataflow
+from tapemagic.explain.carrying_words import Certainty
 
 fresh = count().__next__
-YES, PERHAPS, NO = Certainty.YES, Certainty.PERHAPS, Certainty.NO
+MODULES = {"np": np, "math": math, "json": json, "pickle": pickle}
+YES, PERHAPS, NO = Certainty.LIKELY, Certainty.PERHAPS, Certainty.NO
+
+
+def flow_into(*arguments: Any, **named: Any) -> Certainty:
+    """How likely a flow is; see `test_sure` for those that are certain."""
+    return min(dataflow.flow_into(*arguments, **named), YES)
 
 
 def judged(program: str, value: str = "y", steps: bool = False, how: str = "float()") -> Certainty:
@@ -20,7 +32,7 @@ def judged(program: str, value: str = "y", steps: bool = False, how: str = "floa
     lines = program.strip("\n").splitlines(keepends=True)
     linecache.cache[file] = (len(program), None, lines, file)
     line = next(k for k, text in enumerate(lines, 1) if "float" in text or "# here" in text)
-    return flow_into(Place(file, line, ""), how, value, "x", None, steps)
+    return flow_into(Place(file, line, ""), how, value, "x", None, steps, namespace=MODULES)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +118,6 @@ def test_beside(program: str) -> None:
         "y = w * len(f'{float(x)}')",
         "y = w * (float(x) // 1)",
         "y = w * (not (a := float(x)))",
-        "a = R(float(x))\ny = a.loss * 2",
     ],
 )
 def test_steps(program: str) -> None:
@@ -135,7 +146,6 @@ def test_text_that_is_read_again(program: str, how: str) -> None:
     [
         ("print(f'{x:.3f}')  # here\ny = x * w", "format()"),
         ("a = str(x)  # here\ny = len(a) * w", "repr()"),
-        ("a = pickle.dumps(x)  # here\ny = f(a)", "pickle"),
         ("a = f'{x}'  # here\ny = d[a]", "repr()"),
         ("s = json.dumps({'loss': float(x)})\nm = Model(name=f'{x}')\ny = m(w)", "float()"),
     ],
@@ -161,16 +171,18 @@ def test_functions_that_log() -> None:
     logging = (
         "class M:\n def __call__(self, v):\n  self.log = float(v)\n  return v\nm = M()\ny = m(x)"
     )
-    assert judged(logging) == PERHAPS
+    assert judged(logging) == NO
     assert judged("def f(v):\n print(float(v))\n return v\ny = f(x)") == NO
-    assert judged("def f(v):\n return v, float(v)\ny, a = f(x)") == PERHAPS
+    assert judged("def f(v):\n return v, float(v)\ny, a = f(x)") == NO
     method = "class M:\n def s(self): return float(self.w)\nm = M()\nprint(m.s())\ny = m(w)"
-    assert judged(method) == PERHAPS
+    assert judged(method) == NO
 
 
 def test_given_away() -> None:
-    """Another function may put what it is given anywhere."""
+    """Another function may put what it is given anywhere, and read text as numbers."""
     assert judged("a = float(x)\nfill(o, a)\ny = o") == PERHAPS
+    assert judged("a = pickle.dumps(x)  # here\ny = f(a)", how="pickle") == PERHAPS
+    assert judged("a = R(float(x))\ny = a.loss * 2") == PERHAPS
 
 
 def test_the_line_that_asks() -> None:
@@ -194,7 +206,7 @@ def test_from_another_cell() -> None:
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     left, asked = Place(files[0], 2, ""), Place(files[1], 1, "")
     assert flow_into(left, "float()", "y", "x", asked) == YES
-    assert flow_into(left, "float()", "z", "x", asked) == PERHAPS
+    assert flow_into(left, "float()", "z", "x", asked) == NO
 
 
 def test_nothing_to_read() -> None:
@@ -252,4 +264,4 @@ def test_other_methods_of_a_called_object() -> None:
     """What leaves where an object is called is no loss in its other methods."""
     program = "class M:\n def __call__(self, v):\n  return float(v)\n def g(self, v):\n  return v\n"
     assert judged(program + "m = M()\ny = m(x)") == YES
-    assert judged(program + "m = M()\ny = m.g(x)") == PERHAPS
+    assert judged(program + "m = M()\ny = m.g(x)") == NO
