@@ -221,9 +221,10 @@ def test_several_outputs_by_name() -> None:
 
     a, b = model.predict(X)
     losses = np.mean((a - Y) ** 2), np.mean((b - 1) ** 2)
-    assert list(found) == ["loss", "a_loss", "b_loss"]
-    assert np.allclose(list(found.values()), [losses[0] + losses[1] / 2, *losses], rtol=1e-5)
-    assert np.allclose(list(found.values()), model.evaluate(X, [Y, np.ones((40, 2))], verbose=0))
+    assert list(found) == ["a_loss", "b_loss", "loss"]
+    assert np.allclose(list(found.values()), [*losses, losses[0] + losses[1] / 2], rtol=1e-5)
+    listed = model.evaluate(X, [Y, np.ones((40, 2))], verbose=0)
+    assert np.allclose(listed, [found["loss"], found["a_loss"], found["b_loss"]])
     model.compile("sgd", {"c": "mse"})
     with pytest.raises(OptionError, match="'c', and the outputs of the model are 'a', 'b'"):
         model.fit(X, targets, verbose=0)

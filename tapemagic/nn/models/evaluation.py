@@ -70,7 +70,7 @@ class Evaluator(Steps):
         Returns
         -------
         float, list of float, or dict of str to float
-            The loss and the metrics, in the order of the printed line; only the loss if there are no metrics; by name
+            The loss, then the metrics; only the loss if there are no metrics; by name
             if `return_dict`. Errors are those of `fit`.
         """
         self.require_compiled("evaluate")
@@ -82,7 +82,7 @@ class Evaluator(Steps):
         )
         with closed(progress):
             logs = self._test(batches, callback_list)
-        return logs if return_dict else one_or_all(logs)
+        return logs if return_dict else one_or_all(logs, self.get_metrics_result())
 
     def _test(
         self,
@@ -177,7 +177,7 @@ class Evaluator(Steps):
         # Ctrl-C waits until all variables are updated, and the optimizer's state with them.
         with between_steps():
             logs = plain_logs(self.train_step(self._batch(x, y, sample_weight, class_weight)))
-        return logs if return_dict else one_or_all(logs)
+        return logs if return_dict else one_or_all(logs, self.get_metrics_result())
 
     def test_on_batch(
         self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False
@@ -187,7 +187,7 @@ class Evaluator(Steps):
         self.reset_metrics()
         with silence():
             logs = plain_logs(self.test_step(self._batch(x, y, sample_weight, None)))
-        return logs if return_dict else one_or_all(logs)
+        return logs if return_dict else one_or_all(logs, self.get_metrics_result())
 
     def predict_on_batch(self, x: Any) -> Any:
         """Compute the outputs for one batch. See `predict` for the result."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar
@@ -21,7 +21,7 @@ Logs = dict[str, Any]
 
 
 def plain_logs(logs: Any) -> Logs:
-    """Convert the results of a step to floats; the entries of nested dicts keep their own names."""
+    """Convert the results of a step to floats, sorted by name as in Keras; nested dicts are flattened."""
     if logs is None:
         return {}
     if not isinstance(logs, Mapping):
@@ -30,7 +30,7 @@ def plain_logs(logs: Any) -> Logs:
             "{'loss': loss}"
         )
     plain: Logs = {}
-    for name, value in logs.items():
+    for name, value in sorted(logs.items()):
         if isinstance(value, Mapping):
             plain.update(plain_logs(value))
         else:
@@ -39,9 +39,9 @@ def plain_logs(logs: Any) -> Logs:
     return plain
 
 
-def one_or_all(logs: Logs) -> Any:
-    """Return the results as a list, or only the loss if it's the only result."""
-    values = list(logs.values())
+def one_or_all(logs: Logs, names: Iterable[str]) -> Any:
+    """Return the results as a list, first those with the given names, or only the loss if it's the only result."""
+    values = [logs[name] for name in dict.fromkeys([*names, *logs]) if name in logs]
     return values[0] if len(values) == 1 else values
 
 

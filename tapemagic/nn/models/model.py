@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from tapemagic.engine.nest import ordered
 from tapemagic.errors import ModelError, OptionError
 from tapemagic.nn.layer import Layer, shapes_of
 from tapemagic.nn.layers.operation import Operation
@@ -108,12 +107,15 @@ class Model(Trainer, Layer):
 
     @property
     def output_names(self) -> list[str] | None:
-        """The names of the layers that compute the outputs, or the keys of a dict of outputs; None if not known."""
+        """The names of the layers that compute the outputs, or None if they aren't known."""
         if self.graph is None:
             return None
-        if isinstance(self.graph.output_structure, Mapping):
-            return ordered(self.graph.output_structure)
         return [x.node.layer.name for x in self.graph.outputs if x.node]
+
+    @property
+    def output_paths(self) -> list[str] | None:
+        """The names of the outputs in logs and for losses: keys of a dict, otherwise names of layers."""
+        return None if self.graph is None else self.graph.output_paths
 
     @property
     def input_dtype(self) -> Any:

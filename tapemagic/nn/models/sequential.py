@@ -159,7 +159,8 @@ class Sequential(Model):
         """
         if not self._stack:
             raise ModelError(f"the model {self.name!r} has no layers: write model.add(nn.Dense(3))")
-        input_shape = _only(input_shape)
+        # A tuple of one is the shape of examples of one number each, not a structure of one shape.
+        input_shape = _only(input_shape) if isinstance(input_shape, list) else input_shape
         if not isinstance(input_shape, tuple) or any(isinstance(n, tuple) for n in input_shape):
             raise ShapeError(
                 f"a Sequential model takes one array or tensor, of a shape such as (None, 3), not {shown(input_shape)}"
@@ -201,5 +202,5 @@ class Sequential(Model):
 
 
 def _only(inputs: Any) -> Any:
-    """Return the input in a list of one, and anything else unchanged."""
-    return inputs[0] if isinstance(inputs, list) and len(inputs) == 1 else inputs
+    """Return the input in a list or tuple of one, and anything else unchanged."""
+    return inputs[0] if isinstance(inputs, list | tuple) and len(inputs) == 1 else inputs

@@ -56,8 +56,8 @@ class Steps:
     __call__: Callable[..., Any]
 
     @property
-    def output_names(self) -> list[str] | None:
-        """Return the names of the outputs, or None if they aren't known."""
+    def output_paths(self) -> list[str] | None:
+        """Return the names of the outputs in logs, or None if they aren't known."""
         return None
 
     @property
@@ -110,7 +110,7 @@ class Steps:
         if programs_of_steps.cache_info().currsize:
             programs_of_steps().__get__(self).reset()
         self.loss = loss
-        names = self.output_names
+        names = self.output_paths
         self._compiled = Compiled(
             optimizers.get(optimizer),
             None if loss is None else CompiledLoss(loss, loss_weights, names),
@@ -157,7 +157,8 @@ class Steps:
         metrics: list[Metric] = []
         if self._compiled is not None:
             parts = self._compiled.loss.metrics if self._compiled.loss is not None else []
-            metrics = [self._compiled.tracker, *parts, self._compiled.metrics]
+            compiled = [self._compiled.metrics] if any(self._compiled.metrics.settings) else []
+            metrics = [self._compiled.tracker, *compiled, *parts]
         return metrics + list(_metrics_in(vars(self).values()))
 
     @property
