@@ -24,9 +24,9 @@ from tapemagic.tf.keras import utils as utils
 from tapemagic.tf.keras.layers import Input as Input
 from tapemagic.tf.keras.models import Model as Model
 from tapemagic.tf.keras.models import Sequential as Sequential
-from tapemagic.tf.version import VERSION
+from tapemagic.tf.version import KERAS_VERSION
 
-__version__ = VERSION
+__version__ = KERAS_VERSION
 
 __all__ = [
     "Input", "Model", "Sequential", "activations", "backend", "callbacks", "datasets",

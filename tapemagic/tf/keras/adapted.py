@@ -12,6 +12,7 @@ import numpy as np
 from tapemagic import nn
 from tapemagic.engine.tensor.tensor import Traced, plain
 from tapemagic.tf.core.adapter import adapter
+from tapemagic.tf.core.shape import TensorShape
 from tapemagic.tf.core.tensor import Eager, eager
 from tapemagic.tf.core.variable import ResourceVariable
 
@@ -23,6 +24,8 @@ def plain_in(value: Any) -> Any:
     kind = value.__class__
     if kind is tuple or kind is list:
         return kind(map(plain_in, value))
+    if kind is TensorShape:
+        return tuple(value)
     if kind is dict:
         return {name: plain_in(x) for name, x in value.items()}
     return value

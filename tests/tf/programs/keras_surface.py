@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -105,3 +107,69 @@ def metrics_in_history(tf: Any) -> Any:
     history = model.fit(X, Y, validation_data=(X, Y), epochs=2, verbose=0)
     print(history.history.keys(), model.metrics_names, history.epoch)
     return [list(history.history.values()), model.evaluate(X, Y, verbose=0)]
+
+
+SHAPES = """
+"Shape: %s" % s
+"%s %r" % (s, s[1:])
+f"{x.shape} {x.shape!r}"
+str(w), str(u), str(z.shape)
+isinstance(s, tuple), s == (2, 3), (2, 3) == s, s == [2, 3], [2, 3] == s, s != (2, 3), s == (2, 4)
+s == np.array([2, 3]), s == tf.shape(x), s == 3, s == None, s == "ab", w == None, w == w, w != w
+u == (None, 3), u == u, u == s, u != u, hash(s) == hash(T([2, 3])), s in [(2, 3)], (2, 3) in [s]
+s.as_list(), u.as_list(), s.rank, w.rank, s.ndims, w.ndims, w.dims, len(s), len(z.shape)
+bool(s), bool(z.shape), bool(w), list(u), tuple(s), [type(n).__name__ for n in s], s[0], s[-1], u[0], w[0]
+s[:1], s[1:], s[::-1], u[:1], w[1:], w[:2], w[1:3], w[:-1], w[-2:], s[1:10], s[np.int64(1)]
+s + [4], s + (4,), s + s, s + w, s + None, [4] + s, (4,) + s, s + 4, s.concatenate([4]), s.concatenate(4), w.concatenate(s)
+s.merge_with(u), u.merge_with(s), u.merge_with(w), w.merge_with(s), u.merge_with([2, None]), s.merge_with(None)
+s.is_compatible_with(u), s.is_compatible_with([2, 3]), s.is_compatible_with(w), w.is_compatible_with(s)
+s.is_compatible_with([2, 4]), s.is_compatible_with([2]), s.is_fully_defined(), u.is_fully_defined(), w.is_fully_defined()
+s.num_elements(), u.num_elements(), w.num_elements(), z.shape.num_elements()
+s.with_rank(2), w.with_rank(2), s.with_rank_at_least(1), s.with_rank_at_most(3), w.with_rank_at_most(1)
+s.most_specific_compatible_shape([2, 4]), s.most_specific_compatible_shape([2]), s.is_subtype_of(u), u.is_subtype_of(s)
+T((2, 3)), T(5), T(T([2])), T(np.array([2, 3])), T(tf.constant([2, 3])), T([tf.constant(2), 3]), T([]), T(iter([1, 2]))
+np.zeros(s), np.prod(s), np.array(s), np.add(s, 1), x.numpy().reshape(s[::-1]), x.numpy().shape == s
+tf.zeros(s), tf.reshape(tf.range(6), s), tf.fill(s, 1.0), tf.constant(s), tf.stack([s, s]), tf.concat([s, [4]], 0)
+tf.zeros(s[:1] + [4]).shape, tf.zeros([*s, 2]).shape, tf.tile(x, s).shape, tf.reduce_prod(s), tf.size(s)
+tf.nest.flatten([s, {"a": s}]), max(s), sum(s), 3 in s, list(reversed(s)), (*s, 4)
+tf.TensorSpec([None, 3]), tf.TensorSpec(None), tf.TensorSpec([None, 3]).shape, x.get_shape()
+copy.deepcopy(s), pickle.loads(pickle.dumps(u)), pickle.loads(pickle.dumps(w)), {s: 1}[T([2, 3])]
+tf.keras.Input(s[1:]).shape, tf.keras.layers.Reshape(s[1:])(x).shape, tf.keras.initializers.Zeros()(s).shape
+tf.keras.layers.Dense(2).compute_output_shape(u), tf.keras.layers.Dense(2)(x).shape, tf.Variable(x)[0].shape
+tf.keras.layers.Dropout(0.5, noise_shape=s)(x).shape
+tf.function(lambda t: tf.zeros(t.shape) + t.shape[0])(x).shape
+s.assert_is_compatible_with([2, 4])
+s.assert_has_rank(3)
+s.assert_same_rank([1])
+u.assert_is_fully_defined()
+u.merge_with([2, 4])
+s.with_rank_at_least(3)
+s[5]
+len(w)
+T([-1])
+T([2.5])
+s * 2
+s < T([3])
+s.index(3)
+""".strip().splitlines()
+
+
+def shapes(tf: Any) -> Any:
+    x, z = tf.zeros((2, 3)), tf.zeros(())
+    names = {
+        "x": x,
+        "z": z,
+        "s": x.shape,
+        "T": tf.TensorShape,
+        "tf": tf,
+        "np": np,
+        "copy": copy,
+        "pickle": pickle,
+    }
+    names |= {"u": tf.TensorShape([None, 3]), "w": tf.TensorShape(None)}
+    for text in SHAPES:
+        try:
+            print(eval(text, names))  # noqa: S307 (the table's own text)
+        except (ValueError, TypeError, IndexError, AttributeError) as error:
+            kinds = (TypeError, ValueError, IndexError, AttributeError)
+            print(next(kind.__name__ for kind in kinds if isinstance(error, kind)))
