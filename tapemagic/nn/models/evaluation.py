@@ -156,8 +156,10 @@ class Evaluator(Steps):
             for number, (data, _) in enumerate(epoch_batches):
                 callback_list.call("on_predict_batch_begin", number, None)
                 outputs = self.predict_step(data)
-                collected.append([np.asarray(unwrap(part)) for part in leaves(outputs)])
-                callback_list.call("on_predict_batch_end", number, {"outputs": outputs})
+                arrays = [np.asarray(unwrap(part)) for part in leaves(outputs)]
+                collected.append(arrays)
+                logs = {"outputs": pack(outputs, arrays)}
+                callback_list.call("on_predict_batch_end", number, logs)
         callback_list.call("on_predict_end", None)
         # Joined once at the end: appending batch by batch would copy the earlier outputs each time.
         return pack(outputs, [np.concatenate(parts) for parts in zip(*collected, strict=True)])

@@ -20,7 +20,7 @@ from tapemagic.nn.metrics import Metric
 from tapemagic.nn.models.batches import unpack_x_y_sample_weight
 from tapemagic.nn.models.compiled import CompiledLoss, CompiledMetrics, LossTracker
 from tapemagic.nn.models.logs import Logs
-from tapemagic.nn.models.step_guard import Step
+from tapemagic.nn.models.step_guard import Reaction, Step
 from tapemagic.tape import GradientTape
 
 
@@ -40,6 +40,7 @@ class Compiled:
         self.loss: CompiledLoss | None = loss
         self.tracker = LossTracker("loss")
         self.metrics = metrics
+        self.reaction = Reaction()
 
 
 class Steps:
@@ -232,7 +233,8 @@ class Steps:
     def train_step(self, data: Any) -> Logs:
         """Train on one batch; may be overridden.
 
-        Raises NonFiniteError if the loss or a gradient is nan or infinite; then no variable is changed.
+        The first time that the loss or a gradient is nan or infinite, a warning says why, and training continues, as in
+        Keras. With ``TerminateOnNaN(raises=True)``, `fit` raises NonFiniteError, and no variable is changed.
 
         Parameters
         ----------
@@ -255,6 +257,8 @@ class Steps:
     def _learned(self, data: Any, measures: bool) -> Any:
         """Return the result of `_learn`, eagerly or by a program."""
         eager = None if self._compiled is None else self._compiled.eager
+        if self._is_nonfinite():
+            eager = True  # programs end at a nan loss
         if not self._replays if eager is None else eager:
             return self._learn(data, measures)
         try:
@@ -263,27 +267,35 @@ class Steps:
         except NonFiniteError:  # run eagerly: only there can the origin of the nan be searched for
             return self._learn(data, measures)
 
+    def _is_nonfinite(self) -> bool:
+        """Return True if a warning has named a nan or infinite loss or gradient of an earlier step."""
+        return self._compiled is not None and self._compiled.reaction.warned
+
     def _learn(self, data: Any, measures: bool) -> tuple[Any, Any]:
         """Update the weights for one batch, and the metrics if `measures`; return the loss and the outputs."""
         x, y, sample_weight = unpack_x_y_sample_weight(data)
-        step = Step(self)
-        with GradientTape() as tape:
+        reaction = Reaction() if self._compiled is None else self._compiled.reaction
+        step = Step(self, reaction)
+        # A warning has told where the nan comes from: NumPy's warnings about its consequences would hide it.
+        quiet = np.errstate(all="ignore") if reaction.warned else nullcontext()
+        with GradientTape() as tape, quiet:
             y_pred = self(x, training=True)
             loss = self._loss(x, y, y_pred, sample_weight, training=True)
         # Checked before differentiating: the backward pass of a nan loss costs time and warns.
-        step.require_finite(data, loss)
-        variables = [variable for variable in self.variables if variable.trainable]
-        gradients = tape.gradient(loss, variables) if variables else []
-        step.require_finite(data, loss, variables, gradients)
-        if variables:
-            self.optimizer.apply(
-                gradients, variables, lambda *named: str(tape.explain(loss, *named))
-            )
-        else:
-            warnings.warn(
-                f"the model {self.name!r} has no variables to train: all are frozen, or there are none",
-                stacklevel=2,
-            )
+        step.check_finite(data, loss)
+        with np.errstate(all="ignore") if reaction.warned else nullcontext():
+            variables = [variable for variable in self.variables if variable.trainable]
+            gradients = tape.gradient(loss, variables) if variables else []
+            step.check_finite(data, loss, variables, gradients)
+            if variables:
+                self.optimizer.apply(
+                    gradients, variables, lambda *named: str(tape.explain(loss, *named))
+                )
+            else:
+                warnings.warn(
+                    f"the model {self.name!r} has no variables to train: all are frozen, or there are none",
+                    stacklevel=2,
+                )
         if measures:
             self._measure(y, y_pred, sample_weight)
         return loss, y_pred

@@ -14,7 +14,7 @@ from tapemagic.errors import RankError, ShapeError
 class TensorShape:
     """Lengths of a tensor's axes, with None for an unknown length.
 
-    It isn't a tuple, so that ``"Shape: %s" % x.shape`` prints the shape. It equals tuples and lists of the same lengths,
+    It isn't a tuple, so that ``"Shape: %s" % x.shape`` prints it. It equals tuples and lists of the same lengths,
     and NumPy accepts it as a shape.
 
     Parameters
