@@ -133,12 +133,8 @@ class Sequential(Model):
             raise OptionError(
                 f"the model {self.name!r} can't be a layer of itself: create another model for the layers around it"
             )
-        if any(layer is present for present in self._stack):
-            raise OptionError(
-                f"the layer {layer.name!r} is in the model already: write Model(inputs, outputs) to call a layer twice"
-            )
         # These names are read first: reading `layer.name` may create it, numbered after the existing ones.
-        names = {present.name for present in self._stack}
+        names = {present.name for present in self._stack if present is not layer}
         if layer.name in names:
             raise OptionError(
                 f"a layer named {layer.name!r} is in the model already: give each layer its own name"

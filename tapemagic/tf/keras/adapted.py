@@ -115,6 +115,12 @@ class Optimizer(nn.optimizers.Optimizer):  # noqa: D101 (that of tapemagic.nn)
 
     variable_class = ResourceVariable
 
+    # `getter` keeps the setter of the inherited property.
+    @nn.optimizers.Optimizer.learning_rate.getter  # type: ignore[attr-defined]
+    def learning_rate(self) -> Any:
+        """The learning rate of the next step."""
+        return eager(nn.optimizers.Optimizer.learning_rate.fget(self))  # type: ignore[attr-defined]
+
 
 class Regularizer(Adapted, nn.regularizers.Regularizer):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.regularizers.Regularizer.__doc__

@@ -173,3 +173,46 @@ def shapes(tf: Any) -> Any:
         except (ValueError, TypeError, IndexError, AttributeError) as error:
             kinds = (TypeError, ValueError, IndexError, AttributeError)
             print(next(kind.__name__ for kind in kinds if isinstance(error, kind)))
+
+
+def learning_rates(tf: Any) -> Any:
+    results = []
+    optimizers = tf.keras.optimizers
+    for rate in (
+        0.5, 1, np.float32(0.5), np.array(0.5), tf.constant(0.5), tf.constant(0.5, tf.float64), tf.constant(1),
+        tf.Variable(0.5), optimizers.schedules.ExponentialDecay(0.5, 1, 0.5), lambda: 0.25, 0.0,
+    ):  # fmt: skip
+        optimizer, weight = optimizers.SGD(0.1), tf.Variable([1.0])
+        optimizer.learning_rate = rate
+        for _ in range(2):
+            optimizer.apply_gradients([(tf.constant([1.0]), weight)])
+        results += [weight, float(optimizer.learning_rate)]
+    optimizer, weight = optimizers.Adam(0.1), tf.Variable([1.0])
+    for change in (
+        lambda: optimizer.learning_rate.assign(1.0),
+        lambda: optimizer.learning_rate.assign_sub(0.5),
+        lambda: setattr(optimizer, "learning_rate", optimizer.learning_rate * 0.1),
+    ):
+        change()
+        optimizer.apply_gradients([(tf.constant([1.0]), weight)])
+        results += [weight.numpy(), f"{float(optimizer.learning_rate):.3f}"]
+    rate = tf.Variable(0.5)
+    optimizer.learning_rate = rate
+    rate.assign(0.25)
+    results += [float(optimizer.learning_rate)]
+    optimizer = optimizers.SGD(optimizers.schedules.ExponentialDecay(0.5, 1, 0.5))
+    optimizer.learning_rate = optimizers.schedules.ExponentialDecay(0.25, 1, 0.5)
+    return [*results, optimizer.learning_rate]
+
+
+def a_layer_twice(tf: Any) -> Any:
+    layer, other = tf.keras.layers.Dense(3), tf.keras.layers.ReLU()
+    model = tf.keras.Sequential([tf.keras.Input((3,)), layer, other, layer, other])
+    filled(model)
+    model.compile(tf.keras.optimizers.SGD(0.1), "mse")
+    losses = model.fit(X, X, epochs=2, verbose=0).history["loss"]
+    print(len(model.layers), len(model.weights), model.count_params(), model.output_shape)
+    before = model.predict(X, verbose=0)
+    model.pop()
+    lazily = tf.keras.Sequential([layer, layer])
+    return [losses, before, model.get_weights(), model(X), lazily(X)]
