@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import wraps
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.nest import leaves
 from tapemagic.engine.operations.common import array
 from tapemagic.engine.operations.selection import cast
 from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
@@ -31,6 +33,7 @@ from tapemagic.errors import (
 from tapemagic.nn import initializers, regularizers
 from tapemagic.nn.config import float_name
 from tapemagic.nn.input_spec import InputSpec
+from tapemagic.nn.masks import carried, mask_of, masks, set_mask
 from tapemagic.nn.module import Module
 from tapemagic.nn.symbolic import call_symbolically, calls, has_symbolic, nodes_of, symbols
 
@@ -170,6 +173,11 @@ class Layer(Module):
     _losses_of = _last_call = 0
     _initialized: Sequence[tuple[Variable, Any]] = ()
     _takes_training = False
+    _parameters: tuple[str, ...] = ()
+    _has_own_mask = False
+
+    supports_masking = False
+    """True if outputs get a mask from `compute_mask`; set by overriding this method, or to True."""
 
     def __init__(
         self,
@@ -270,6 +278,8 @@ class Layer(Module):
                     kwargs["training"] = training
                 return call_symbolically(self, args, kwargs)
             inputs = [self._as_input(x) for x in args]
+        masked = bool(masks) or self._has_own_mask or "mask" in kwargs
+        previous_mask = self._find_masks(inputs, kwargs) if masked else None
         # `training` is inherited through this stack, so that user code in `call` doesn't need to pass it on.
         stack = calls.stack
         if stack:
@@ -296,9 +306,57 @@ class Layer(Module):
                 outputs = self.call(*inputs, **kwargs)
             if self.activity_regularizer is not None:
                 self._penalize(outputs)
+            if masked:
+                self._attach_masks(inputs, outputs, previous_mask)
         finally:
             stack.pop()
         return outputs
+
+    def _find_masks(self, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Pass the masks of inputs on to `call`, if it takes these, and return the mask of the first input."""
+        # Keras's rule: the mask of the only input is called `mask`, those of several inputs query_mask and so on.
+        passed = dict(zip(self._parameters, inputs, strict=False)) | kwargs
+        of = {name: mask_of(x) for name, x in passed.items()}
+        arrays = [
+            name for name, x in passed.items() if any(isinstance(y, Traced) for y in leaves(x))
+        ]
+        for name in arrays:
+            parameter = "mask" if len(arrays) == 1 else f"{name}_mask"
+            has_mask = any(x is not None for x in leaves(of[name]))
+            if has_mask and parameter in self._parameters and passed.get(parameter) is None:
+                kwargs[parameter] = of[name]
+        if kwargs.get("mask") is not None:
+            return kwargs["mask"]
+        return mask_of(inputs[0]) if inputs else None
+
+    def _attach_masks(self, inputs: list[Any], outputs: Any, previous_mask: Any) -> None:
+        """Attach masks to the outputs, or warn that a mask ends here."""
+        tensors = leaves(outputs)
+        if not self.supports_masking:
+            if any(mask is not None for mask in leaves(previous_mask)):
+                warnings.warn(
+                    f"Layer '{self.name}' (of type {type(self).__name__}) was passed an input with a mask attached to "
+                    "it. However, this layer does not support masking and will therefore destroy the mask information. "
+                    "Downstream layers will not see the mask.",
+                    stacklevel=3,
+                )
+        elif any(mask_of(tensor) is None for tensor in tensors):
+            computed = self.compute_mask(inputs[0] if inputs else None, previous_mask)
+            each = computed if isinstance(computed, list | tuple) else [computed]
+            for tensor, mask in zip(tensors, each, strict=False):
+                if mask_of(tensor) is None:
+                    set_mask(tensor, mask)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:  # noqa: ARG002 (Keras's signature)
+        """Return the mask of the output, by default that of the first input; to be overridden.
+
+        Parameters
+        ----------
+        inputs : Tensor, or structure of tensors
+        previous_mask : array_like or list of array_like, optional
+            The masks of the inputs.
+        """
+        return previous_mask
 
     def _penalize(self, outputs: Any) -> None:
         """Add the activity regularizer's term for each output, divided by the length of the batch, to `losses`."""
@@ -322,7 +380,11 @@ class Layer(Module):
         if "build" in vars(cls):
             cls.build = _once(cls.build)  # type: ignore[method-assign]
         # Once per class: inspect.signature takes longer than a call of a small layer.
-        cls._takes_training = "training" in signature(cls.call).parameters
+        cls._parameters = tuple(signature(cls.call).parameters)[1:]
+        cls._takes_training = "training" in cls._parameters
+        if "compute_mask" in vars(cls):
+            cls._has_own_mask = True
+            cls.supports_masking = vars(cls).get("supports_masking", True)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the output shape for an input shape, by calling the layer on zeros.
@@ -538,7 +600,7 @@ class Layer(Module):
         if isinstance(x, Traced):
             dtype = x.dtype
             is_done = dtype == self._dtype or dtype.kind not in self.cast_kinds
-            return x if is_done else cast(x, self._dtype)
+            return x if is_done else carried(x, cast(x, self._dtype))
         if isinstance(x, (np.ndarray, np.generic)):
             return constant(x, self._dtype if x.dtype.kind in self.cast_kinds else None)
         if isinstance(x, list | tuple):
@@ -580,7 +642,9 @@ def _is_numbers(x: Any) -> bool:
 
 
 class Pointwise(Layer):
-    """A layer whose output has the shape of its input."""
+    """A layer whose output has the shape of its input, and its mask."""
+
+    supports_masking = True
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the shape of the input."""

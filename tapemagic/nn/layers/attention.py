@@ -16,6 +16,7 @@ from tapemagic.nn.conversions import as_array
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Layer
 from tapemagic.nn.layers.activation import masked_softmax
+from tapemagic.nn.masks import remove_mask
 from tapemagic.nn.random import generator
 
 SEQUENCES = InputSpec("batch, time, features")
@@ -121,6 +122,8 @@ class MultiHeadAttention(Layer):
 
     input_spec = SEQUENCES
     cast_kinds = "fbiu"
+
+    supports_masking = True
 
     def __init__(
         self,
@@ -238,6 +241,9 @@ class MultiHeadAttention(Layer):
     ) -> Any:
         """Return the output, and with `return_attention_scores` the weights."""
         key = value if key is None else key
+        # As in Keras: only the output has a mask from here on, also where the inputs are used again.
+        for x in (query, value, key):
+            remove_mask(x)
         self._require_matching(query.shape, value.shape, key.shape)
         shape = (query.shape[0], query.shape[1], value.shape[1])
         masks = [

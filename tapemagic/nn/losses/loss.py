@@ -16,6 +16,7 @@ from tapemagic.nn.config import float_name, floatx
 from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.losses.arguments import same_rank
 from tapemagic.nn.losses.reduction import MEANS, known_reduction, reduced
+from tapemagic.nn.masks import with_mask
 from tapemagic.nn.module import unique_name
 
 Reduction = str | None
@@ -106,6 +107,7 @@ class Loss:
         Tensor
             One number, or all losses without a reduction.
         """
+        sample_weight = with_mask(sample_weight, y_pred, floatx(), self.reduction)
         arguments = (*self._arguments(y_true, y_pred), sample_weight)
         if is_observed():
             scope = Scope(self.name, type(self).__name__)

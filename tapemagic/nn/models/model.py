@@ -51,6 +51,7 @@ class Model(Trainer, Layer):
     """
 
     prefixes_names = False
+    supports_masking = True
     _graph: Graph | None = None
 
     __tape_unwatched__ = Layer.__tape_unwatched__ | {"_replays", "_tells_results", "history"}
@@ -132,6 +133,9 @@ class Model(Trainer, Layer):
             self.built = True
         else:
             super()._build_for(inputs)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        """Return None: the layers inside attach the masks of the outputs."""
 
     def build(self, input_shape: Any = None) -> None:
         """Build the layers of a subclass by calling it on zeros.

@@ -270,8 +270,8 @@ class LearningRate(State):
         else:
             if isinstance(learning_rate, Variable):
                 raise OptionError(
-                    "the learning rate would not follow the variable: pass lambda: rate to follow it, or float(rate) for its "
-                    "value"
+                    "the learning rate would not follow the variable: pass lambda: rate to follow it, or float(rate) "
+                    "for its value"
                 )
             rate = _rate_of(_value_of(learning_rate))
             self._learning_rate = self.add_variable((), name="learning_rate")

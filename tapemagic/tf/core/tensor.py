@@ -46,6 +46,13 @@ class Eager(Traced):
         """TensorFlow's name for the device."""
         return DEVICE
 
+    @property
+    def _keras_mask(self) -> Any:
+        """The mask that a layer of Keras attached, or None."""
+        from tapemagic.nn.masks import mask_of  # only programs with masks load tapemagic.nn
+
+        return eager(mask_of(self))
+
     def get_shape(self) -> TensorShape:
         """The length of each axis."""
         return self.shape

@@ -11,6 +11,7 @@ import numpy as np
 
 from tapemagic import nn
 from tapemagic.engine.tensor.tensor import Traced, plain
+from tapemagic.nn.masks import carried
 from tapemagic.tf.core.adapter import adapter
 from tapemagic.tf.core.shape import TensorShape
 from tapemagic.tf.core.tensor import Eager, eager
@@ -20,7 +21,7 @@ from tapemagic.tf.core.variable import ResourceVariable
 def plain_in(value: Any) -> Any:
     """Replace EagerTensors in a structure by engine tensors, and variables by their values."""
     if isinstance(value, Eager):
-        return plain(value)
+        return carried(value, plain(value))
     kind = value.__class__
     if kind is tuple or kind is list:
         return kind(map(plain_in, value))
@@ -116,7 +117,7 @@ class Optimizer(nn.optimizers.Optimizer):  # noqa: D101 (that of tapemagic.nn)
     variable_class = ResourceVariable
 
     # `getter` keeps the setter of the inherited property.
-    @nn.optimizers.Optimizer.learning_rate.getter  # type: ignore[attr-defined]
+    @nn.optimizers.Optimizer.learning_rate.getter  # type: ignore[attr-defined, untyped-decorator]
     def learning_rate(self) -> Any:
         """The learning rate of the next step."""
         return eager(nn.optimizers.Optimizer.learning_rate.fget(self))  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
@@ -216,3 +217,166 @@ def a_layer_twice(tf: Any) -> Any:
     model.pop()
     lazily = tf.keras.Sequential([layer, layer])
     return [losses, before, model.get_weights(), model(X), lazily(X)]
+
+
+WORDS = np.array([[1, 2, 0, 0], [3, 0, 4, 0]])
+SERIES = np.where(WORDS[..., None], np.random.default_rng(6).normal(size=(2, 4, 3)), 0).astype(
+    "float32"
+)
+
+
+def mask(x: Any) -> Any:
+    """The mask of a tensor, or those of several, as a list of integers."""
+    if isinstance(x, (list, tuple)):
+        return [mask(part) for part in x]
+    attached = getattr(x, "_keras_mask", None)
+    return None if attached is None else np.asarray(attached).astype(int).tolist()
+
+
+def masks_of_layers(tf: Any) -> Any:
+    layers = tf.keras.layers
+    embedding = layers.Embedding(5, 3, mask_zero=True)
+    embedding(WORDS)
+    filled(embedding)
+    results = []
+    for layer in (
+        layers.Dense(2), layers.Dropout(0.5), layers.GaussianNoise(0.5), layers.GaussianDropout(0.5),
+        layers.Activation("relu"), layers.ReLU(), layers.LeakyReLU(), layers.ELU(), layers.PReLU(),
+        layers.LayerNormalization(), layers.BatchNormalization(), layers.GlobalAveragePooling1D(),
+        layers.TimeDistributed(layers.Dense(2)), layers.Identity(), layers.Rescaling(2.0), layers.Masking(),
+        layers.LSTM(2), layers.LSTM(2, return_sequences=True), layers.GRU(2), layers.GRU(2, return_sequences=True),
+        layers.SimpleRNN(2), layers.LSTM(2, return_sequences=True, return_state=True),
+        layers.LSTM(2, return_sequences=True, zero_output_for_mask=True),
+        layers.GRU(2, return_sequences=True, go_backwards=True),
+    ):  # fmt: skip
+        layer(embedding(WORDS))
+        result = filled(layer)(embedding(WORDS))
+        print(layer.supports_masking, mask(result))
+        results.append(result)
+    for layer in (
+        layers.Flatten(name="a"),
+        layers.Reshape((12,), name="b"),
+        layers.Conv1D(2, 2, name="c"),
+        layers.GlobalMaxPooling1D(name="d"),
+    ):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            print(layer.supports_masking, mask(layer(embedding(WORDS))))
+        print(str(told[0].message))
+    normalization = layers.BatchNormalization()
+    results.append(normalization(embedding(WORDS), training=True))
+    results.append(
+        normalization(SERIES, mask=np.array([[1, 1, 0, 0], [1, 0, 1, 1]], bool), training=True)
+    )
+    print(
+        mask(results[-1]),
+        mask(embedding(WORDS) * 2),
+        mask(layers.Masking(-1.0)(SERIES)),
+        mask(layers.Masking()(SERIES)),
+    )
+    return [results, normalization.get_weights(), layers.Masking()(SERIES)]
+
+
+def masks_of_several_inputs(tf: Any) -> Any:
+    layers = tf.keras.layers
+    first, second = layers.Masking(), layers.Masking(float(SERIES[0, 1, 0]))
+    for layer in (
+        layers.Add(), layers.Subtract(), layers.Multiply(), layers.Average(), layers.Maximum(), layers.Minimum(),
+        layers.Concatenate(), layers.Concatenate(axis=1), layers.Dot(2),
+    ):  # fmt: skip
+        print(mask(layer([first(SERIES), second(SERIES)])), mask(layer([first(SERIES), SERIES])))
+    attention = layers.MultiHeadAttention(2, 2)
+    attention(SERIES, SERIES)
+    filled(attention)
+    x = first(SERIES)
+    results = [attention(x, x)[0, :2]]
+    print(
+        mask(results[0]),
+        mask(x),
+        mask(attention(first(SERIES), SERIES)),
+        mask(attention(SERIES, first(SERIES))),
+    )
+    results.append(attention(SERIES, first(SERIES)))
+    recurrent = layers.LSTM(2)
+    recurrent(SERIES)
+    filled(recurrent)
+    states = [np.ones((2, 2), "float32")] * 2
+    results += [recurrent(first(SERIES)), recurrent(first(SERIES), initial_state=states)]
+    return [*results, recurrent(first(SERIES), mask=np.ones((2, 4), bool))]
+
+
+def masks_in_models(tf: Any) -> Any:
+    layers = tf.keras.layers
+    model = tf.keras.Sequential(
+        [
+            layers.Embedding(5, 3, mask_zero=True),
+            layers.Dense(3),
+            layers.LSTM(2, return_sequences=True),
+            layers.Dense(1),
+        ]
+    )
+    model(WORDS)
+    filled(model)
+    model.compile("sgd", "mse", metrics=["mae", "mse"], weighted_metrics=["mae"])
+    targets = np.arange(8.0).reshape(2, 4, 1).astype("float32")
+    print(mask(model(WORDS)))
+    scores = model.evaluate(WORDS, targets, verbose=0, return_dict=True)
+    results = [scores, model.fit(WORDS, targets, epochs=3, verbose=0).history["loss"]]
+    i = tf.keras.Input((4,), dtype="int32")
+    vectors = layers.Embedding(5, 3, mask_zero=True)(i)
+    both = layers.Concatenate()(
+        [layers.GRU(2)(vectors), layers.GlobalAveragePooling1D()(layers.Dropout(0.1)(vectors))]
+    )
+    model = filled(tf.keras.Model(i, layers.Dense(1)(both)))
+    results += [model(WORDS), model.predict(WORDS, verbose=0)]
+    embedding = layers.Embedding(5, 3, mask_zero=True)
+    known = embedding.compute_mask(i)
+    model = filled(tf.keras.Model(i, layers.GRU(2)(embedding(i) * 2, mask=known)))
+    return [*results, model(WORDS)]
+
+
+def masks_of_own_layers(tf: Any) -> Any:
+    class Scale(tf.keras.layers.Layer):
+        def call(self, x: Any, mask: Any = None) -> Any:
+            return x if mask is None else x * tf.cast(mask, x.dtype)[..., None]
+
+    class Through(tf.keras.layers.Layer):
+        def __init__(self) -> None:
+            super().__init__()
+            self.supports_masking = True
+
+        def call(self, x: Any) -> Any:
+            return 2 * x
+
+    class Nonzero(tf.keras.layers.Layer):
+        def call(self, x: Any) -> Any:
+            return 2 * x
+
+        def compute_mask(self, x: Any, mask: Any = None) -> Any:
+            return tf.reduce_any(tf.not_equal(x, 0), -1)
+
+    x = tf.keras.layers.Masking()(SERIES)
+    print(Scale().supports_masking, Through().supports_masking, Nonzero().supports_masking)
+    print(mask(Through()(x)), mask(Nonzero()(SERIES)), mask(Nonzero()(x)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [Scale()(x), Scale()(SERIES)]
+
+
+def masks_of_losses(tf: Any) -> Any:
+    predictions, targets = tf.keras.layers.Masking()(SERIES), np.zeros((2, 4, 3), "float32")
+    results: list[Any] = [
+        tf.keras.losses.MeanSquaredError(reduction=reduction)(targets, predictions)
+        for reduction in ("sum_over_batch_size", "sum", "mean", "mean_with_sample_weight", "none")
+    ]
+    weights = np.array([[1.0], [2.0]], "float32")
+    results.append(tf.keras.losses.MeanSquaredError()(targets, predictions, sample_weight=weights))
+    for metric in (
+        tf.keras.metrics.MeanSquaredError(),
+        tf.keras.metrics.BinaryAccuracy(),
+        tf.keras.metrics.Mean(),
+    ):
+        values = (predictions,) if metric.name == "mean" else (targets, predictions)
+        metric.update_state(*values)
+        results.append(metric.result())
+    return results
