@@ -45,7 +45,8 @@ def reduced(losses: Any, sample_weight: Any, reduction: str | None) -> Any:
 def weighted(losses: Any, sample_weight: Any) -> tuple[Any, Any]:
     """Return losses and their weights with equal rank and dtype, or raise ShapeError if they don't fit."""
     weights = real_numbers(sample_weight, losses.dtype, "sample weights")
-    if not weights.ndim:
+    # As in Keras, a loss function that returns one number for a batch is multiplied by each of its weights.
+    if not weights.ndim or not losses.ndim:
         return losses, weights
     weights_shape = weights.shape
     losses, weights = same_rank(losses, weights)

@@ -231,8 +231,10 @@ class Evaluator(Steps):
         if x is None:
             raise OptionError("there is no data: write fit(x, y)")
         x = arrays_in(x, "x", self.input_dtype)
-        y = None if y is None else arrays_in(y, "y")
-        weight = None if sample_weight is None else arrays_in(sample_weight, "sample_weight")
+        # Keras casts all arrays, so that losses, metrics and train steps of users compute in one dtype.
+        dtype = self.target_dtype
+        y = None if y is None else arrays_in(y, "y", dtype)
+        weight = None if sample_weight is None else arrays_in(sample_weight, "sample_weight", dtype)
         if any(map(is_lazy, leaves([x, y, weight]))):
             return ChunkedBatches(x, y, weight, batch_size, bool(shuffle), steps, class_weight)
         # For arrays in memory the weights are computed once; for other data, batch by batch.

@@ -7,6 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from tapemagic.errors import ModelError, OptionError
+from tapemagic.nn.config import floatx
 from tapemagic.nn.layer import Layer, shapes_of
 from tapemagic.nn.layers.operation import Operation
 from tapemagic.nn.models.graph import Graph
@@ -125,6 +126,13 @@ class Model(Trainer, Layer):
             return self.dtype if self.cast_kinds else None
         dtypes = {x.dtype for x in self.graph.inputs}
         return dtypes.pop() if len(dtypes) == 1 and all(x.kind == "f" for x in dtypes) else None
+
+    @property
+    def target_dtype(self) -> str:
+        """The dtype to which floating-point targets and weights are cast before training."""
+        # Unlike in Keras, which always casts to floatx: a layer in double precision needs targets in double precision.
+        dtypes = [layer.dtype for _, layer, _ in self._walk() if isinstance(layer, Layer)]
+        return "float64" if "float64" in dtypes else floatx()
 
     def _build_for(self, inputs: list[Any]) -> None:
         # Inner layers build themselves when `call` reaches them, so a model has nothing to build before its first call.

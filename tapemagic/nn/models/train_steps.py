@@ -16,6 +16,7 @@ from tapemagic.engine.nest import leaves
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import ModelError, NonFiniteError, ShapeError
 from tapemagic.nn import optimizers
+from tapemagic.nn.config import floatx
 from tapemagic.nn.metrics import Metric
 from tapemagic.nn.models.batches import unpack_x_y_sample_weight
 from tapemagic.nn.models.compiled import CompiledLoss, CompiledMetrics, LossTracker
@@ -65,6 +66,11 @@ class Steps:
     def input_dtype(self) -> Any:
         """The dtype to which floating-point inputs are cast before training, or None for no cast."""
         return None
+
+    @property
+    def target_dtype(self) -> str:
+        """The dtype to which floating-point targets and weights are cast before training."""
+        return floatx()
 
     def compile(
         self,
@@ -126,6 +132,11 @@ class Steps:
 
     _replays = False
     """True if `fit` has decided that the next step is replayed as a program."""
+
+    @staticmethod
+    def _batch_tensors(data: Any) -> Any:
+        """Return a batch with the tensors that losses and metrics of users receive."""
+        return data
 
     @property
     def run_eagerly(self) -> bool:
@@ -273,7 +284,7 @@ class Steps:
 
     def _learn(self, data: Any, measures: bool) -> tuple[Any, Any]:
         """Update the weights for one batch, and the metrics if `measures`; return the loss and the outputs."""
-        x, y, sample_weight = unpack_x_y_sample_weight(data)
+        x, y, sample_weight = unpack_x_y_sample_weight(self._batch_tensors(data))
         reaction = Reaction() if self._compiled is None else self._compiled.reaction
         step = Step(self, reaction)
         # A warning has told where the nan comes from: NumPy's warnings about its consequences would hide it.
@@ -302,7 +313,7 @@ class Steps:
 
     def test_step(self, data: Any) -> Logs:
         """Evaluate one batch, and return results as `train_step` does; may be overridden."""
-        x, y, sample_weight = unpack_x_y_sample_weight(data)
+        x, y, sample_weight = unpack_x_y_sample_weight(self._batch_tensors(data))
         y_pred = self(x, training=False)
         self._track(self._loss(x, y, y_pred, sample_weight, training=False), y_pred)
         return self.compute_metrics(x, y, y_pred, sample_weight)

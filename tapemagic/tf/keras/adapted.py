@@ -32,19 +32,26 @@ def plain_in(value: Any) -> Any:
     return value
 
 
-def _on_eager_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a method of a user class so that it receives EagerTensors."""
+def _on_eager_tensors(
+    method: Callable[..., Any], convert: Callable[[Any], Any]
+) -> Callable[..., Any]:
+    """Wrap a method of a user class so that it receives EagerTensors, to which `convert` converts its arguments."""
 
     @wraps(method)
     def called(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return method(self, *_tensors(args), **{name: _tensors(x) for name, x in kwargs.items()})
+        return method(self, *map(convert, args), **{name: convert(x) for name, x in kwargs.items()})
 
     return called
 
 
-def _tensors(value: Any) -> Any:
+def _tensor(value: Any) -> Any:
+    """Return an EagerTensor for an engine tensor, and any other value unchanged."""
+    return eager(value) if isinstance(value, Traced) else value
+
+
+def _tensors(data: Any) -> Any:
     """Replace engine tensors and arrays in a structure by EagerTensors."""
-    return eager(value) if isinstance(value, Traced | np.ndarray | list | tuple | dict) else value
+    return eager(data) if isinstance(data, Traced | np.ndarray | list | tuple | dict) else data
 
 
 class Adapted:
@@ -53,12 +60,15 @@ class Adapted:
     _methods_on_tensors: ClassVar[tuple[str, ...]] = ()
     """Methods that users override, which then receive EagerTensors."""
 
+    _converts = staticmethod(_tensors)
+    """The conversion of their arguments."""
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         for name in cls._methods_on_tensors:
             method = vars(cls).get(name)
             # Only plain functions of this class: inherited methods are wrapped already, or belong to tapemagic.nn.
             if isinstance(method, FunctionType):
-                setattr(cls, name, _on_eager_tensors(method))
+                setattr(cls, name, _on_eager_tensors(method, cls._converts))
         super().__init_subclass__(**kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -89,6 +99,7 @@ class Model(Layer, nn.Model):  # noqa: D101 (that of tapemagic.nn)
         "test_step",
         "predict_step",
     )
+    _batch_tensors = staticmethod(_tensors)
 
 
 class Loss(Adapted, nn.losses.Loss):  # noqa: D101 (that of tapemagic.nn)
@@ -101,6 +112,8 @@ class Metric(Adapted, nn.metrics.Metric):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.metrics.Metric.__doc__
 
     _methods_on_tensors: ClassVar[tuple[str, ...]] = ("update_state",)
+    # As in Keras, metrics receive arrays unchanged, which adopt the dtype of a tensor: y_true - y_pred works.
+    _converts = staticmethod(_tensor)
 
     def result(self) -> Any:
         """Return the current value of the metric."""

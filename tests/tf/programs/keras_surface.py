@@ -380,3 +380,59 @@ def masks_of_losses(tf: Any) -> Any:
         metric.update_state(*values)
         results.append(metric.result())
     return results
+
+
+def metrics_and_losses_of_users(tf: Any) -> Any:
+    class Squares(tf.keras.metrics.Metric):
+        def __init__(self, name: str = "squares") -> None:
+            super().__init__(name=name)
+            self.total = self.add_weight(name="total", initializer="zeros")
+
+        def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+            self.total.assign_add(tf.reduce_sum(tf.square(y_true - y_pred)))
+
+        def result(self) -> Any:
+            return self.total
+
+    class Squared(tf.keras.metrics.Mean):
+        def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
+            super().update_state(tf.square(y_true - y_pred), sample_weight)
+
+    class Loss(tf.keras.losses.Loss):
+        def call(self, y_true: Any, y_pred: Any) -> Any:
+            return tf.reduce_mean(tf.abs(y_true - y_pred), -1)
+
+    class Stepping(tf.keras.Sequential):
+        def train_step(self, data: Any) -> Any:
+            x, y = data
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_mean(tf.square(y - self(x, training=True)))
+            gradients = tape.gradient(loss, self.trainable_variables)
+            self.optimizer.apply_gradients(zip(gradients, self.trainable_variables))  # noqa: B905
+            return {"loss": loss}
+
+    def root(y_true: Any, y_pred: Any) -> Any:
+        return tf.sqrt(tf.reduce_mean(tf.square(y_true - y_pred)))
+
+    results = []
+    for dtype in ("float64", "float32", "float16"):
+        targets = Y.astype(dtype)
+        for loss, metric in (
+            ("mse", root),
+            (root, Squares()),
+            (Loss(), Squared()),
+            ("mse", lambda a, b: tf.abs(a - b)),
+        ):
+            model = filled(tf.keras.Sequential([tf.keras.Input((3,)), tf.keras.layers.Dense(2)]))
+            model.compile("sgd", loss, metrics=[metric])
+            results.append(model.evaluate(X, targets, verbose=0))
+            model.fit(X, targets, verbose=0, sample_weight=np.linspace(0.5, 1, 6).astype(dtype))
+            results.append(model.get_weights()[0])
+        model = filled(Stepping([tf.keras.Input((3,)), tf.keras.layers.Dense(2)]))
+        model.compile("sgd")
+        model.fit(X, targets, epochs=2, verbose=0)
+        results.append(model.get_weights()[0])
+        for metric in (Squares(), Squared()):
+            metric.update_state(targets, Y)
+            results.append(metric.result())
+    return results
