@@ -45,11 +45,13 @@ def reduced(losses: Any, sample_weight: Any, reduction: str | None) -> Any:
 def weighted(losses: Any, sample_weight: Any) -> tuple[Any, Any]:
     """Return losses and their weights with equal rank and dtype, or raise ShapeError if they don't fit."""
     weights = real_numbers(sample_weight, losses.dtype, "sample weights")
-    # As in Keras, a loss function that returns one number for a batch is multiplied by each of its weights.
-    if not weights.ndim or not losses.ndim:
+    if not weights.ndim:
         return losses, weights
     weights_shape = weights.shape
     losses, weights = same_rank(losses, weights)
+    # As in Keras, one number for a whole batch is multiplied by each of the weights.
+    if not losses.ndim:
+        return losses, weights
     fits = all(n in {1, m} for n, m in zip(weights.shape, losses.shape, strict=False))
     if weights.ndim != losses.ndim or not fits:
         raise ShapeError(

@@ -44,9 +44,9 @@ def _on_eager_tensors(
     return called
 
 
-def _tensor(value: Any) -> Any:
+def _tensor(data: Any) -> Any:
     """Return an EagerTensor for an engine tensor, and any other value unchanged."""
-    return eager(value) if isinstance(value, Traced) else value
+    return eager(data) if isinstance(data, Traced) else data
 
 
 def _tensors(data: Any) -> Any:
