@@ -30,7 +30,7 @@ from tapemagic.errors import (
     TapeError,
     UnsupportedArgumentError,
 )
-from tapemagic.nn import initializers, regularizers
+from tapemagic.nn import constraints, initializers, regularizers
 from tapemagic.nn.config import float_name
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.masks import carried, mask_of, masks, set_mask
@@ -42,6 +42,14 @@ Shape = tuple[int | None, ...]
 _NOT_SAVED = frozenset({"save", "export", "to_json", "get_config"})
 """Methods by which Keras saves the structure of a model."""
 
+
+_WITHOUT_EFFECT = frozenset(
+    {
+        "autocast", "dynamic", "experimental_autocast", "flash_attention", "fused", "implementation",
+        "input_length", "synchronized", "use_cudnn",
+    }
+)  # fmt: skip
+"""Options of Keras that choose between equivalent computations, or matter on several devices only."""
 
 _building = threading.RLock()
 """Lock of the thread that builds a layer; another thread that calls the same layer waits for it."""
@@ -117,6 +125,8 @@ class Layer(Module):
         Other layouts raise OptionError.
     kernel_initializer, bias_initializer, embeddings_initializer : str, callable or Initializer, optional
         The initial values of the variable of this name; see `nn.initializers`.
+    kernel_constraint, bias_constraint, embeddings_constraint : str, callable or Constraint, optional
+        Replaces the variable of this name after each step of an optimizer; see `nn.constraints`.
     kernel_regularizer, bias_regularizer, embeddings_regularizer : str, callable or Regularizer, optional
         A term of `losses` for the variable of this name; see `nn.regularizers`.
     seed : int or numpy.random.Generator, optional
@@ -190,8 +200,17 @@ class Layer(Module):
         input_dim: int | None = None,
         **unknown: Any,
     ) -> None:
-        if unknown:
-            raise _unknown_argument(type(self), next(iter(unknown)))
+        self._constraints: dict[str, Any] = {}
+        names = _parameters_of(type(self)) if unknown else []
+        for argument, value in unknown.items():
+            kind, _, what = argument.rpartition("_")
+            if what == "constraint" and f"{kind}_initializer" in names:
+                # The variable of recurrent_constraint is called recurrent_kernel.
+                kind = "recurrent_kernel" if kind == "recurrent" else kind
+                self._constraints[kind] = constraint = constraints.get(value)
+                setattr(self, argument, constraint)
+            elif argument not in _WITHOUT_EFFECT:
+                raise _unknown_argument(type(self), argument)
         super().__init__(name)
         self.activity_regularizer = activity_regularizer and regularizers.get(activity_regularizer)
         self.declared_shape = input_shape if input_dim is None else (input_dim,)
@@ -410,6 +429,8 @@ class Layer(Module):
         trainable: bool = True,
         regularizer: Any = None,
         name: str = "variable",
+        constraint: Any = None,
+        **without_effect: Any,
     ) -> Variable:
         """Create a variable, which must be assigned to an attribute of this layer.
 
@@ -426,12 +447,19 @@ class Layer(Module):
         regularizer : str, callable or Regularizer, optional
             Adds a term to `losses`.
         name : str, optional
+        constraint : str, callable or Constraint, optional
+            Replaces the value after each step of an optimizer; see `nn.constraints`.
+        **without_effect
+            `autocast`, `aggregation`, `synchronization`, `use_resource`: they don't change values here.
 
         Returns
         -------
         Variable
             Its name is the path of the layer and `name`, such as "dense/kernel".
         """
+        for argument in without_effect:
+            if argument not in {"autocast", "aggregation", "synchronization", "use_resource"}:
+                raise UnsupportedArgumentError(f"add_weight doesn't take an argument {argument!r}")
         if any(length is None for length in shape):
             raise ShapeError(
                 f"the variable {name!r} of {self.name!r} can't have the shape {tuple(shape)}: every axis of a "
@@ -456,7 +484,15 @@ class Layer(Module):
                 f"the initializer of {name!r} of {self.name!r} returned the shape {np.shape(value)}, not {shape}"
             )
         path = f"{self._path or self.name}/{name}"
-        variable = self.variable_class(value, trainable=trainable, name=path, dtype=dtype)
+        constraint = constraints.get(
+            self._constraints.get(name) if constraint is None else constraint
+        )
+        kind = self.variable_class
+        if constraint is not None and kind is Variable:
+            kind = constraints.ConstrainedVariable
+        variable = kind(value, trainable=trainable, name=path, dtype=dtype)
+        if constraint is not None:
+            variable.constraint = constraint  # type: ignore[attr-defined]
         # Created in a frozen layer: the variable is frozen now, and thaws with the layer.
         if trainable and not self.trainable:
             set_trainable(variable, trainable=False)
@@ -624,13 +660,22 @@ def shapes_of(inputs: Any) -> Any:
     return getattr(inputs, "shape", None)
 
 
-def _unknown_argument(kind: type, name: str) -> UnsupportedArgumentError:
-    """Return the error for an argument that a class of layers doesn't take."""
-    names = [
+def _parameters_of(kind: type) -> list[str]:
+    """Return the names of the parameters of a class of layers, and of its base classes."""
+    return [
         x for base in kind.__mro__ if "__init__" in vars(base) for x in signature(base).parameters
     ]
+
+
+def _listed(names: list[str]) -> list[str]:
+    return [x for x in dict.fromkeys(names) if x not in {"self", "args", "kwargs", "unknown"}]
+
+
+def _unknown_argument(kind: type, name: str) -> UnsupportedArgumentError:
+    """Return the error for an argument that a class of layers doesn't take."""
+    names = _parameters_of(kind)
     near = get_close_matches(name, names, 1)
-    advice = f"did you mean {near[0]}=?" if near else "omit it"
+    advice = f"did you mean {near[0]}=?" if near else f"it takes {', '.join(_listed(names))}"
     return UnsupportedArgumentError(f"{kind.__name__} doesn't take an argument {name!r}: {advice}")
 
 

@@ -26,7 +26,7 @@ def mask_of(x: Any) -> Any:
     >>> import numpy as np
     >>> from tapemagic import nn
     >>> mask_of(nn.Masking()(np.array([[[1.0], [0.0]]])))
-    Tensor([[ True, False]], dtype=bool)
+    Tensor([[ True, False]])
     """
     if isinstance(x, list | tuple):
         return [mask_of(part) for part in x]

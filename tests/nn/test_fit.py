@@ -21,7 +21,7 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3)).astype("float32")
 Y = (X @ [[1.0], [-2.0], [0.5]] + 3).astype("float32")
 
-STOP = nn.callbacks.TerminateOnNaN(raises=True)
+STOP = nn.callbacks.TerminateOnNaN(raise_error=True)
 
 
 def line(optimizer: Any = None, loss: Any = "mse", **options: Any) -> nn.Sequential:

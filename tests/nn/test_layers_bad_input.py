@@ -120,6 +120,7 @@ PARAMETERS: dict[str, tuple[Callable[[], Any], str]] = {
     "seed": (lambda: nn.Dropout(0.5, seed=-1), "not -1"),
     "heads": (lambda: nn.MultiHeadAttention(0, 3), "num_heads of MultiHeadAttention"),
     "vectors": (lambda: nn.Embedding(True, 3), "input_dim of Embedding"),
+    "constraint": (lambda: nn.Dense(2, kernel_constraint="nonneg"), "did you mean 'non_neg'?"),
     "large number": (lambda: nn.Embedding(4, 3)([[1, 4]]), "from 0 to 3, and got 4"),
     "negative number": (lambda: nn.Embedding(4, 3)([[-1, 2]]), "from 0 to 3, and got -1"),
     "stateful": (lambda: nn.GRU(4, stateful=True), "return_state=True"),
@@ -140,7 +141,8 @@ DTYPES: dict[str, tuple[Callable[[], Any], str]] = {
 }  # fmt: skip
 
 ARGUMENTS: dict[str, tuple[Callable[[], Any], str]] = {
-    "unknown": (lambda: nn.Dense(2, kernel_constraint="nonneg"), "Dense doesn't take an argument 'kernel_constraint'"),
+    "unknown": (lambda: nn.Dense(2, lora_rank=2), "Dense doesn't take an argument 'lora_rank': it takes units, a"),
+    "constraint of nothing": (lambda: nn.Dense(2, alpha_constraint="non_neg"), "take an argument 'alpha_constraint'"),
     "misspelt": (lambda: nn.Dense(2, activaton="relu"), "did you mean activation="),
 }  # fmt: skip
 

@@ -100,7 +100,6 @@ CASES: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: {V: 1}, TypeError, "x.ref()"),
     (lambda: F.name, AttributeError, "no name"),
     (lambda: bool(F), ValueError, "ambiguous"),
-    (lambda: tf.function(lambda x: x, jit_compile=True), TapeError, "XLA is not here"),
     (lambda: tf.function(lambda x: x).get_concrete_function(F), TapeError, "call the function itself"),
     (lambda: tf.function(lambda x: x, input_signature=[tf.TensorSpec([3])])(F), Invalid, "not TensorSpec"),
     (lambda: tf.function(3), TapeError, "expected a function"),

@@ -99,7 +99,7 @@ class TerminateOnNaN(Callback):
 
     Parameters
     ----------
-    raises : bool, optional
+    raise_error : bool, optional
         Raise NonFiniteError, which names the origin, also for gradients that are nan or infinite. The weights keep
         their values from before the step. By default, the weights are those after the step, as in Keras.
 
@@ -109,14 +109,14 @@ class TerminateOnNaN(Callback):
     >>> from tapemagic import nn
     >>> model = nn.Sequential([nn.Dense(1)])
     >>> model.compile("sgd", "mse")
-    >>> stop = nn.callbacks.TerminateOnNaN(raises=True)
+    >>> stop = nn.callbacks.TerminateOnNaN(raise_error=True)
     >>> model.fit(np.ones((4, 2)), np.full(4, np.nan), verbose=0, callbacks=[stop])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     tapemagic.errors.NonFiniteError: in epoch 1, step 1, example ... of the data: the loss is nan. The data ...
     """
 
-    def __init__(self, raises: bool = False) -> None:
-        self.raises = raises
+    def __init__(self, raise_error: bool = False) -> None:
+        self.raise_error = raise_error
 
     def on_train_batch_end(self, batch: int, logs: Logs = None) -> None:
         """Stop after a step with such a loss."""

@@ -38,7 +38,10 @@ class Projection(Layer):
         weights: dict[str, Any],
         **kwargs: Any,
     ) -> None:
+        kinds = ("kernel", "bias")
+        own = {kind: kwargs.pop(f"{kind}_constraint", None) for kind in kinds}
         super().__init__(**kwargs)
+        self._constraints = {kind: value for kind, value in own.items() if value is not None}
         self.outputs = outputs
         self.contracted = contracted
         self.use_bias = use_bias
@@ -221,6 +224,7 @@ class MultiHeadAttention(Layer):
             contracted,
             self.use_bias,
             self.weight_options,
+            **{f"{kind}_constraint": value for kind, value in self._constraints.items()},
             name=name,
             dtype=self.dtype,
             trainable=self.trainable,

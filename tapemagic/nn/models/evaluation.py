@@ -34,6 +34,7 @@ from tapemagic.nn.models.logs import (
     listed,
     one_or_all,
     plain_logs,
+    require_without_effect,
     verbosity,
     without_own_frames,
 )
@@ -54,6 +55,7 @@ class Evaluator(Steps):
         steps: int | None = None,
         callbacks: Any = None,
         return_dict: bool = False,
+        **without_effect: Any,
     ) -> Any:
         """Compute the loss and the metrics for data.
 
@@ -66,6 +68,7 @@ class Evaluator(Steps):
             The number of batches; by default all.
         callbacks : list of Callback, optional
         return_dict : bool, optional
+        **without_effect : see `fit`
 
         Returns
         -------
@@ -73,6 +76,7 @@ class Evaluator(Steps):
             The loss, then the metrics; only the loss if there are no metrics; by name
             if `return_dict`. Errors are those of `fit`.
         """
+        require_without_effect("evaluate", without_effect)
         self.require_compiled("evaluate")
         size = integer(32 if batch_size is None else batch_size, "batch_size", 1)
         batches = self._batches(x, y, sample_weight, size, False, steps, None)
@@ -118,6 +122,7 @@ class Evaluator(Steps):
         verbose: Any = 0,  # noqa: ARG002 (Keras's signature)
         steps: int | None = None,
         callbacks: Any = None,
+        **without_effect: Any,
     ) -> Any:
         """Compute the outputs for data, batch by batch, without recording by tapes.
 
@@ -131,6 +136,7 @@ class Evaluator(Steps):
         steps : int, optional
             The number of batches; by default all.
         callbacks : list of Callback, optional
+        **without_effect : see `fit`
 
         Returns
         -------
@@ -147,6 +153,7 @@ class Evaluator(Steps):
         array([[3.],
                [7.]], dtype=float32)
         """
+        require_without_effect("predict", without_effect)
         size = integer(32 if batch_size is None else batch_size, "batch_size", 1)
         batches = self._batches(x, None, None, size, False, steps, None)
         callback_list = CallbackList(listed(callbacks), self, steps=batches.steps)

@@ -14,7 +14,7 @@ import numpy as np
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tracebacks import keep_user_frames
-from tapemagic.errors import OptionError, TapeError
+from tapemagic.errors import OptionError, TapeError, UnsupportedArgumentError
 from tapemagic.nn.callbacks.progress import Progress
 
 Logs = dict[str, Any]
@@ -43,6 +43,15 @@ def one_or_all(logs: Logs, names: Iterable[str]) -> Any:
     """Return the results as a list, first those with the given names, or only the loss if it's the only result."""
     values = [logs[name] for name in dict.fromkeys([*names, *logs]) if name in logs]
     return values[0] if len(values) == 1 else values
+
+
+def require_without_effect(method: str, options: Mapping[str, Any]) -> None:
+    """Raise UnsupportedArgumentError for an option of a method other than those of Keras 2 for parallel loading."""
+    for name in options:
+        if name not in {"workers", "use_multiprocessing", "max_queue_size"}:
+            raise UnsupportedArgumentError(
+                f"{method}() got an unexpected keyword argument {name!r}: help(model.{method}) lists its options"
+            )
 
 
 def listed(callbacks: Any) -> list[Any]:

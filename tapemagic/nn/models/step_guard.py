@@ -64,8 +64,8 @@ class Reaction:
         self.warned = True
         warnings.warn(
             f"{where}{message} Training continues, and weights become nan. To stop here, pass "
-            "callbacks=[TerminateOnNaN()] to fit; TerminateOnNaN(raises=True) also keeps the weights from before this "
-            "step.",
+            "callbacks=[TerminateOnNaN()] to fit; TerminateOnNaN(raise_error=True) also keeps the weights from before "
+            "this step.",
             RuntimeWarning,
             stacklevel=depth_of_user(),
         )

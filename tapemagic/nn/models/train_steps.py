@@ -245,7 +245,7 @@ class Steps:
         """Train on one batch; may be overridden.
 
         The first time that the loss or a gradient is nan or infinite, a warning says why, and training continues, as in
-        Keras. With ``TerminateOnNaN(raises=True)``, `fit` raises NonFiniteError, and no variable is changed.
+        Keras. With ``TerminateOnNaN(raise_error=True)``, `fit` raises NonFiniteError, and no variable is changed.
 
         Parameters
         ----------

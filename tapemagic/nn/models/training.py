@@ -35,6 +35,7 @@ from tapemagic.nn.models.logs import (
     closed,
     listed,
     plain_logs,
+    require_without_effect,
     verbosity,
     without_own_frames,
 )
@@ -73,6 +74,7 @@ class Trainer(Evaluator):
         validation_steps: int | None = None,
         validation_batch_size: int | None = None,
         validation_freq: Any = 1,
+        **without_effect: Any,
     ) -> History:
         """Train the model.
 
@@ -111,6 +113,8 @@ class Trainer(Evaluator):
             By default `batch_size`.
         validation_freq : int or collection of int, optional
             Validate after every this many epochs, or after the listed epochs, counted from 1.
+        **without_effect
+            `workers`, `use_multiprocessing` and `max_queue_size` of Keras 2.
 
         Returns
         -------
@@ -121,7 +125,7 @@ class Trainer(Evaluator):
         ModelError
             If the model is not compiled, or has no loss.
         NonFiniteError
-            If the loss or a gradient is nan or infinite and `callbacks` has ``TerminateOnNaN(raises=True)``. The
+            If the loss or a gradient is nan or infinite and `callbacks` has ``TerminateOnNaN(raise_error=True)``. The
             weights keep their values from before the step. Otherwise, a warning names the step and the origin, and
             training continues.
         NotNumbersError
@@ -152,6 +156,7 @@ class Trainer(Evaluator):
         >>> model.layers[0].kernel.numpy().round(3), model.layers[0].bias.numpy().round(3)
         (array([[10.]], dtype=float32), array([5.], dtype=float32))
         """
+        require_without_effect("fit", without_effect)
         compiled = self.require_compiled("fit")
         if compiled.optimizer is None:
             raise ModelError(f"the model {self.name!r} was compiled without an optimizer")
@@ -182,7 +187,9 @@ class Trainer(Evaluator):
         )
         self.history = history
         self.stop_training = False
-        raises = any(isinstance(x, TerminateOnNaN) and x.raises for x in callback_list.callbacks)
+        raises = any(
+            isinstance(x, TerminateOnNaN) and x.raise_error for x in callback_list.callbacks
+        )
         with closed(progress), compiled.reaction.in_fit(raises), between_steps() as interrupt:
             span = range(initial_epoch, epochs)
             call_named(

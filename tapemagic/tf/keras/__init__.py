@@ -12,6 +12,7 @@ from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import activations as activations
 from tapemagic.tf.keras import backend as backend
 from tapemagic.tf.keras import callbacks as callbacks
+from tapemagic.tf.keras import constraints as constraints
 from tapemagic.tf.keras import datasets as datasets
 from tapemagic.tf.keras import initializers as initializers
 from tapemagic.tf.keras import layers as layers
@@ -29,7 +30,8 @@ from tapemagic.tf.version import KERAS_VERSION
 __version__ = KERAS_VERSION
 
 __all__ = [
-    "Input", "Model", "Sequential", "activations", "backend", "callbacks", "datasets",
+    "Input", "Model", "Sequential", "activations", "backend", "callbacks", "constraints",
+    "datasets",
     "initializers", "layers", "losses", "metrics", "models", "optimizers", "regularizers", "utils",
 ]  # fmt: skip
 __getattr__ = missing(__name__, __all__)

@@ -124,6 +124,10 @@ class Initializer(Adapted, nn.initializers.Initializer):  # noqa: D101 (that of 
     __doc__ = nn.initializers.Initializer.__doc__
 
 
+class Constraint(Adapted, nn.constraints.Constraint):  # noqa: D101 (that of tapemagic.nn)
+    __doc__ = nn.constraints.Constraint.__doc__
+
+
 class Optimizer(nn.optimizers.Optimizer):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.optimizers.Optimizer.__doc__
 

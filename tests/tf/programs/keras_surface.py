@@ -436,3 +436,70 @@ def metrics_and_losses_of_users(tf: Any) -> Any:
             metric.update_state(targets, Y)
             results.append(metric.result())
     return results
+
+
+def constraints_of_weights(tf: Any) -> Any:
+    constraints, layers, results = tf.keras.constraints, tf.keras.layers, []
+    weights = np.random.default_rng(7).normal(0, 2, (3, 2)).astype("float32")
+    for constraint in (
+        constraints.MaxNorm(1.5), constraints.MaxNorm(1.5, axis=1), constraints.NonNeg(), constraints.UnitNorm(),
+        constraints.UnitNorm(axis=[0, 1]), constraints.MinMaxNorm(0.5, 1.0, 0.5), constraints.max_norm(1.0),
+        constraints.non_neg(), constraints.unit_norm(), constraints.min_max_norm(0.1, 0.2), constraints.get("non_neg"),
+    ):  # fmt: skip
+        results.append(constraint(weights))
+
+    class Whole(constraints.Constraint):
+        def __call__(self, w: Any) -> Any:
+            return tf.round(w)
+
+    x = tf.constant(SERIES)
+    for layer in (
+        layers.Dense(2, kernel_constraint="non_neg", bias_constraint=constraints.MaxNorm(0.01)),
+        layers.Dense(2, kernel_constraint=Whole()),
+        layers.Dense(2, kernel_constraint=lambda w: tf.clip_by_value(w, -0.1, 0.1)),
+        layers.Conv1D(2, 2, kernel_constraint=constraints.UnitNorm(axis=[0, 1])),
+        layers.LSTM(2, kernel_constraint="unit_norm", recurrent_constraint="non_neg"),
+        layers.BatchNormalization(
+            gamma_constraint="non_neg", beta_constraint=constraints.MaxNorm(0.001)
+        ),
+        layers.LayerNormalization(gamma_constraint=constraints.UnitNorm()),
+        layers.PReLU(alpha_constraint="non_neg"),
+    ):
+        layer(x)
+        filled(layer)
+        optimizer = tf.keras.optimizers.SGD(0.1)
+        for _ in range(2):
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(tf.square(layer(x, training=True)))
+            gradients = tape.gradient(loss, layer.trainable_variables)
+            optimizer.apply_gradients(zip(gradients, layer.trainable_variables))  # noqa: B905
+        results += layer.get_weights()
+    layer = layers.Embedding(5, 3, embeddings_constraint=constraints.UnitNorm(axis=1))
+    model = tf.keras.Sequential([layer, layers.Flatten(), layers.Dense(1)])
+    model(WORDS)
+    filled(model)
+    model.compile("sgd", "mse")
+    model.fit(WORDS, np.ones((2, 1)), epochs=2, verbose=0)
+    variable = tf.Variable([1.0, -1.0], constraint=lambda w: tf.maximum(w, 0.25))
+    tf.keras.optimizers.SGD(0.1).apply_gradients([(tf.constant([1.0, 1.0]), variable)])
+    return [*results, model.get_weights(), variable]
+
+
+def old_and_idle_options(tf: Any) -> Any:
+    layers = tf.keras.layers
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = [layers.LeakyReLU(alpha=0.2)(tf.constant([-1.0, 2.0]))]
+    layers.LSTM(2, implementation=1, use_cudnn="auto")
+    layers.GRU(2, implementation=2)
+    layers.BatchNormalization(synchronized=False)
+    layers.Dense(2, autocast=True)
+    for options in (
+        {"jit_compile": True},
+        {"reduce_retracing": True},
+        {"experimental_relax_shapes": True},
+    ):
+        results.append(tf.function(lambda x: 2 * x, **options)(tf.constant(1.0)))
+    model = filled(tf.keras.Sequential([tf.keras.Input((3,)), layers.Dense(1)]))
+    model.compile("sgd", "mse", jit_compile=False, steps_per_execution=1)
+    return [*results, model.evaluate(X, P, verbose=0)]
