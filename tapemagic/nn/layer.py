@@ -250,6 +250,9 @@ class Layer(Module):
         """The name of the dtype of the variables."""
         return self._dtype
 
+    # Keras distinguishes them for mixed precision, which isn't here.
+    variable_dtype = compute_dtype = dtype
+
     @_once
     def build(self, input_shape: Any) -> None:
         """Create the variables with `add_weight`; called before the first `call`.

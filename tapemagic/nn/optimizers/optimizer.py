@@ -116,8 +116,8 @@ class Optimizer(Steps, LearningRate):
         names = ("learning_rate", *self.hyperparameters, *_OPTIONS)
         if "decay" in unknown:
             raise OptionError(
-                f"{type(self).__name__} doesn't take 'decay': write learning_rate=InverseTimeDecay(learning_rate, 1, decay) "
-                "with this class of nn.optimizers.schedules, which computes the same"
+                "there is no option 'decay': write learning_rate=InverseTimeDecay(learning_rate, 1, decay) "
+                "of nn.optimizers.schedules, which computes the same"
             )
         # XLA would compute the same values.
         unknown.pop("jit_compile", None)

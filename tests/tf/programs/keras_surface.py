@@ -503,3 +503,63 @@ def old_and_idle_options(tf: Any) -> Any:
     model = filled(tf.keras.Sequential([tf.keras.Input((3,)), layers.Dense(1)]))
     model.compile("sgd", "mse", jit_compile=False, steps_per_execution=1)
     return [*results, model.evaluate(X, P, verbose=0)]
+
+
+def saturated_losses(tf: Any) -> Any:
+    values, results = np.array([-90, -30, -20, -5, 0, 5, 20, 30, 90], "float32")[:, None], []
+    losses = tf.keras.losses
+    for target in (np.zeros_like(values), np.ones_like(values)):
+        for options in (
+            {},
+            {"apply_class_balancing": True},
+            {"label_smoothing": 0.1},
+            {"gamma": 1.5},
+        ):
+            for is_logit in (False, True):
+                loss = losses.BinaryFocalCrossentropy(
+                    from_logits=is_logit, reduction="none", **options
+                )
+                z = tf.constant(values)
+                with tf.GradientTape() as tape:
+                    tape.watch(z)
+                    result = loss(target, z if is_logit else tf.keras.activations.sigmoid(z))
+                    total = tf.reduce_sum(result)
+                results += [result, tape.gradient(total, z)]
+    return results
+
+
+def functions_of_python(tf: Any) -> Any:
+    x, results = tf.constant([1.0, 2.0]), []
+    for wrap in (tf.py_function, tf.numpy_function):
+
+        @wrap(Tout=tf.float32)
+        def squared(a: Any) -> Any:
+            """The square."""
+            return a**2
+
+        @wrap(Tout=[tf.float32, tf.float32])
+        def both(a: Any, b: Any) -> Any:
+            return 2 * a, b
+
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = squared(x)
+        print(squared.__name__, squared.__doc__, both(x, x), wrap(lambda a: 2 * a, [x], tf.float32))
+        results += [y, tape.gradient(y, x)]
+    return [
+        *results,
+        tf.py_function(lambda a: 3, [x], tf.int64),
+        tf.py_function(lambda a: None, [x], []),
+    ]
+
+
+def names_of_variables(tf: Any) -> None:
+    layer = tf.keras.layers.Dense(2, name="hidden")
+    layer(tf.zeros((1, 3)))
+    print(
+        [variable.path for variable in layer.weights],
+        layer.dtype,
+        layer.compute_dtype,
+        layer.variable_dtype,
+    )
+    print(tf.keras.Input((3,)).dtype)
