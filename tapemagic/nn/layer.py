@@ -31,9 +31,9 @@ from tapemagic.errors import (
     UnsupportedArgumentError,
 )
 from tapemagic.nn import constraints, initializers, regularizers
+from tapemagic.nn.attached_masks import carried, mask_of, masks, set_mask
 from tapemagic.nn.config import float_name
 from tapemagic.nn.input_spec import InputSpec
-from tapemagic.nn.masks import carried, mask_of, masks, set_mask
 from tapemagic.nn.module import Module
 from tapemagic.nn.symbolic import call_symbolically, calls, has_symbolic, nodes_of, symbols
 

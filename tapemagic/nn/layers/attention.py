@@ -12,11 +12,11 @@ from tapemagic.engine.operations.normalization import dropout as drop
 from tapemagic.engine.operations.windows import integers_in
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import positive, share
+from tapemagic.nn.attached_masks import remove_mask
 from tapemagic.nn.conversions import as_array
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Layer
 from tapemagic.nn.layers.activation import masked_softmax
-from tapemagic.nn.masks import remove_mask
 from tapemagic.nn.random import generator
 
 SEQUENCES = InputSpec("batch, time, features")

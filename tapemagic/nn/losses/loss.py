@@ -12,11 +12,11 @@ from numpy.typing import DTypeLike
 from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import OptionError
+from tapemagic.nn.attached_masks import with_mask
 from tapemagic.nn.config import float_name, floatx
 from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.losses.arguments import same_rank
 from tapemagic.nn.losses.reduction import MEANS, known_reduction, reduced
-from tapemagic.nn.masks import with_mask
 from tapemagic.nn.module import unique_name
 
 Reduction = str | None

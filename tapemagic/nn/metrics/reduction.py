@@ -10,11 +10,11 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import ShapeError
+from tapemagic.nn.attached_masks import with_mask
 from tapemagic.nn.conversions import as_array, real_numbers
 from tapemagic.nn.identifiers import snake_case
 from tapemagic.nn.losses.arguments import same_rank
 from tapemagic.nn.losses.reduction import divide_no_nan
-from tapemagic.nn.masks import with_mask
 from tapemagic.nn.metrics.metric import Metric
 
 

@@ -49,7 +49,9 @@ class Eager(Traced):
     @property
     def _keras_mask(self) -> Any:
         """The mask that a layer of Keras attached, or None."""
-        from tapemagic.nn.masks import mask_of  # only programs with masks load tapemagic.nn
+        from tapemagic.nn.attached_masks import (
+            mask_of,  # only programs with masks load tapemagic.nn
+        )
 
         return eager(mask_of(self))
 

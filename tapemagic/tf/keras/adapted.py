@@ -11,7 +11,7 @@ import numpy as np
 
 from tapemagic import nn
 from tapemagic.engine.tensor.tensor import Traced, plain
-from tapemagic.nn.masks import carried
+from tapemagic.nn.attached_masks import carried
 from tapemagic.tf.core.adapter import adapter
 from tapemagic.tf.core.shape import TensorShape
 from tapemagic.tf.core.tensor import Eager, eager
