@@ -12,6 +12,7 @@ Examples
 from tapemagic.nn import activations as activations
 from tapemagic.nn import callbacks as callbacks
 from tapemagic.nn import config as config
+from tapemagic.nn import constraints as constraints
 from tapemagic.nn import datasets as datasets
 from tapemagic.nn import initializers as initializers
 from tapemagic.nn import layers as layers

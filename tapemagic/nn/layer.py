@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from functools import wraps
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.nest import leaves
 from tapemagic.engine.operations.common import array
 from tapemagic.engine.operations.selection import cast
 from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
@@ -28,7 +30,8 @@ from tapemagic.errors import (
     TapeError,
     UnsupportedArgumentError,
 )
-from tapemagic.nn import initializers, regularizers
+from tapemagic.nn import constraints, initializers, regularizers
+from tapemagic.nn.attached_masks import carried, mask_of, masks, set_mask
 from tapemagic.nn.config import float_name
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.module import Module
@@ -39,6 +42,14 @@ Shape = tuple[int | None, ...]
 _NOT_SAVED = frozenset({"save", "export", "to_json", "get_config"})
 """Methods by which Keras saves the structure of a model."""
 
+
+_WITHOUT_EFFECT = frozenset(
+    {
+        "autocast", "dynamic", "experimental_autocast", "flash_attention", "fused", "implementation",
+        "input_length", "synchronized", "use_cudnn",
+    }
+)  # fmt: skip
+"""Options of Keras that choose between equivalent computations, or matter on several devices only."""
 
 _building = threading.RLock()
 """Lock of the thread that builds a layer; another thread that calls the same layer waits for it."""
@@ -114,6 +125,8 @@ class Layer(Module):
         Other layouts raise OptionError.
     kernel_initializer, bias_initializer, embeddings_initializer : str, callable or Initializer, optional
         The initial values of the variable of this name; see `nn.initializers`.
+    kernel_constraint, bias_constraint, embeddings_constraint : str, callable or Constraint, optional
+        Replaces the variable of this name after each step of an optimizer; see `nn.constraints`.
     kernel_regularizer, bias_regularizer, embeddings_regularizer : str, callable or Regularizer, optional
         A term of `losses` for the variable of this name; see `nn.regularizers`.
     seed : int or numpy.random.Generator, optional
@@ -170,6 +183,11 @@ class Layer(Module):
     _losses_of = _last_call = 0
     _initialized: Sequence[tuple[Variable, Any]] = ()
     _takes_training = False
+    _parameters: tuple[str, ...] = ()
+    _has_own_mask = False
+
+    supports_masking = False
+    """True if outputs get a mask from `compute_mask`; set by overriding this method, or to True."""
 
     def __init__(
         self,
@@ -182,8 +200,17 @@ class Layer(Module):
         input_dim: int | None = None,
         **unknown: Any,
     ) -> None:
-        if unknown:
-            raise _unknown_argument(type(self), next(iter(unknown)))
+        self._constraints: dict[str, Any] = {}
+        names = _parameters_of(type(self)) if unknown else []
+        for argument, value in unknown.items():
+            kind, _, what = argument.rpartition("_")
+            if what == "constraint" and f"{kind}_initializer" in names:
+                # The variable of recurrent_constraint is called recurrent_kernel.
+                kind = "recurrent_kernel" if kind == "recurrent" else kind
+                self._constraints[kind] = constraint = constraints.get(value)
+                setattr(self, argument, constraint)
+            elif argument not in _WITHOUT_EFFECT:
+                raise _unknown_argument(type(self), argument)
         super().__init__(name)
         self.activity_regularizer = activity_regularizer and regularizers.get(activity_regularizer)
         self.declared_shape = input_shape if input_dim is None else (input_dim,)
@@ -222,6 +249,9 @@ class Layer(Module):
     def dtype(self) -> str:
         """The name of the dtype of the variables."""
         return self._dtype
+
+    # Keras distinguishes them for mixed precision, which isn't here.
+    variable_dtype = compute_dtype = dtype
 
     @_once
     def build(self, input_shape: Any) -> None:
@@ -270,6 +300,8 @@ class Layer(Module):
                     kwargs["training"] = training
                 return call_symbolically(self, args, kwargs)
             inputs = [self._as_input(x) for x in args]
+        masked = bool(masks) or self._has_own_mask or "mask" in kwargs
+        previous_mask = self._find_masks(inputs, kwargs) if masked else None
         # `training` is inherited through this stack, so that user code in `call` doesn't need to pass it on.
         stack = calls.stack
         if stack:
@@ -296,9 +328,57 @@ class Layer(Module):
                 outputs = self.call(*inputs, **kwargs)
             if self.activity_regularizer is not None:
                 self._penalize(outputs)
+            if masked:
+                self._attach_masks(inputs, outputs, previous_mask)
         finally:
             stack.pop()
         return outputs
+
+    def _find_masks(self, inputs: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Pass the masks of inputs on to `call`, if it takes these, and return the mask of the first input."""
+        # Keras's rule: the mask of the only input is called `mask`, those of several inputs query_mask and so on.
+        passed = dict(zip(self._parameters, inputs, strict=False)) | kwargs
+        of = {name: mask_of(x) for name, x in passed.items()}
+        arrays = [
+            name for name, x in passed.items() if any(isinstance(y, Traced) for y in leaves(x))
+        ]
+        for name in arrays:
+            parameter = "mask" if len(arrays) == 1 else f"{name}_mask"
+            has_mask = any(x is not None for x in leaves(of[name]))
+            if has_mask and parameter in self._parameters and passed.get(parameter) is None:
+                kwargs[parameter] = of[name]
+        if kwargs.get("mask") is not None:
+            return kwargs["mask"]
+        return mask_of(inputs[0]) if inputs else None
+
+    def _attach_masks(self, inputs: list[Any], outputs: Any, previous_mask: Any) -> None:
+        """Attach masks to the outputs, or warn that a mask ends here."""
+        tensors = leaves(outputs)
+        if not self.supports_masking:
+            if any(mask is not None for mask in leaves(previous_mask)):
+                warnings.warn(
+                    f"Layer '{self.name}' (of type {type(self).__name__}) was passed an input with a mask attached to "
+                    "it. However, this layer does not support masking and will therefore destroy the mask information. "
+                    "Downstream layers will not see the mask.",
+                    stacklevel=3,
+                )
+        elif any(mask_of(tensor) is None for tensor in tensors):
+            computed = self.compute_mask(inputs[0] if inputs else None, previous_mask)
+            each = computed if isinstance(computed, list | tuple) else [computed]
+            for tensor, mask in zip(tensors, each, strict=False):
+                if mask_of(tensor) is None:
+                    set_mask(tensor, mask)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:  # noqa: ARG002 (Keras's signature)
+        """Return the mask of the output, by default that of the first input; to be overridden.
+
+        Parameters
+        ----------
+        inputs : Tensor, or structure of tensors
+        previous_mask : array_like or list of array_like, optional
+            The masks of the inputs.
+        """
+        return previous_mask
 
     def _penalize(self, outputs: Any) -> None:
         """Add the activity regularizer's term for each output, divided by the length of the batch, to `losses`."""
@@ -322,7 +402,11 @@ class Layer(Module):
         if "build" in vars(cls):
             cls.build = _once(cls.build)  # type: ignore[method-assign]
         # Once per class: inspect.signature takes longer than a call of a small layer.
-        cls._takes_training = "training" in signature(cls.call).parameters
+        cls._parameters = tuple(signature(cls.call).parameters)[1:]
+        cls._takes_training = "training" in cls._parameters
+        if "compute_mask" in vars(cls):
+            cls._has_own_mask = True
+            cls.supports_masking = vars(cls).get("supports_masking", True)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the output shape for an input shape, by calling the layer on zeros.
@@ -348,6 +432,8 @@ class Layer(Module):
         trainable: bool = True,
         regularizer: Any = None,
         name: str = "variable",
+        constraint: Any = None,
+        **without_effect: Any,
     ) -> Variable:
         """Create a variable, which must be assigned to an attribute of this layer.
 
@@ -364,12 +450,19 @@ class Layer(Module):
         regularizer : str, callable or Regularizer, optional
             Adds a term to `losses`.
         name : str, optional
+        constraint : str, callable or Constraint, optional
+            Replaces the value after each step of an optimizer; see `nn.constraints`.
+        **without_effect
+            `autocast`, `aggregation`, `synchronization`, `use_resource`: they don't change values here.
 
         Returns
         -------
         Variable
             Its name is the path of the layer and `name`, such as "dense/kernel".
         """
+        for argument in without_effect:
+            if argument not in {"autocast", "aggregation", "synchronization", "use_resource"}:
+                raise UnsupportedArgumentError(f"add_weight doesn't take an argument {argument!r}")
         if any(length is None for length in shape):
             raise ShapeError(
                 f"the variable {name!r} of {self.name!r} can't have the shape {tuple(shape)}: every axis of a "
@@ -394,7 +487,15 @@ class Layer(Module):
                 f"the initializer of {name!r} of {self.name!r} returned the shape {np.shape(value)}, not {shape}"
             )
         path = f"{self._path or self.name}/{name}"
-        variable = self.variable_class(value, trainable=trainable, name=path, dtype=dtype)
+        constraint = constraints.get(
+            self._constraints.get(name) if constraint is None else constraint
+        )
+        kind = self.variable_class
+        if constraint is not None and kind is Variable:
+            kind = constraints.ConstrainedVariable
+        variable = kind(value, trainable=trainable, name=path, dtype=dtype)
+        if constraint is not None:
+            variable.constraint = constraint  # type: ignore[attr-defined]
         # Created in a frozen layer: the variable is frozen now, and thaws with the layer.
         if trainable and not self.trainable:
             set_trainable(variable, trainable=False)
@@ -538,7 +639,7 @@ class Layer(Module):
         if isinstance(x, Traced):
             dtype = x.dtype
             is_done = dtype == self._dtype or dtype.kind not in self.cast_kinds
-            return x if is_done else cast(x, self._dtype)
+            return x if is_done else carried(x, cast(x, self._dtype))
         if isinstance(x, (np.ndarray, np.generic)):
             return constant(x, self._dtype if x.dtype.kind in self.cast_kinds else None)
         if isinstance(x, list | tuple):
@@ -562,13 +663,22 @@ def shapes_of(inputs: Any) -> Any:
     return getattr(inputs, "shape", None)
 
 
-def _unknown_argument(kind: type, name: str) -> UnsupportedArgumentError:
-    """Return the error for an argument that a class of layers doesn't take."""
-    names = [
+def _parameters_of(kind: type) -> list[str]:
+    """Return the names of the parameters of a class of layers, and of its base classes."""
+    return [
         x for base in kind.__mro__ if "__init__" in vars(base) for x in signature(base).parameters
     ]
+
+
+def _listed(names: list[str]) -> list[str]:
+    return [x for x in dict.fromkeys(names) if x not in {"self", "args", "kwargs", "unknown"}]
+
+
+def _unknown_argument(kind: type, name: str) -> UnsupportedArgumentError:
+    """Return the error for an argument that a class of layers doesn't take."""
+    names = _parameters_of(kind)
     near = get_close_matches(name, names, 1)
-    advice = f"did you mean {near[0]}=?" if near else "omit it"
+    advice = f"did you mean {near[0]}=?" if near else f"it takes {', '.join(_listed(names))}"
     return UnsupportedArgumentError(f"{kind.__name__} doesn't take an argument {name!r}: {advice}")
 
 
@@ -580,7 +690,9 @@ def _is_numbers(x: Any) -> bool:
 
 
 class Pointwise(Layer):
-    """A layer whose output has the shape of its input."""
+    """A layer whose output has the shape of its input, and its mask."""
+
+    supports_masking = True
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the shape of the input."""

@@ -230,7 +230,9 @@ def call_symbolically(layer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             f"the layer {layer.name!r} ({kind_of(layer)}) can't be called on {_described(inputs)}: {error}"
         ) from error
     outputs = [_symbolic(layer, *same) for same in zip(*map(leaves, trials), strict=True)]
-    return Node(layer, args, kwargs, pack(trials[0], outputs)).outputs
+    graph = getattr(layer, "graph", None)
+    structure = trials[0] if graph is None else graph.output_structure
+    return Node(layer, args, kwargs, pack(structure, outputs)).outputs
 
 
 def symbols(shape: Any, dtype: Any) -> Any:

@@ -21,6 +21,8 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3)).astype("float32")
 Y = (X @ [[1.0], [-2.0], [0.5]] + 3).astype("float32")
 
+STOP = nn.callbacks.TerminateOnNaN(raise_error=True)
+
 
 def line(optimizer: Any = None, loss: Any = "mse", **options: Any) -> nn.Sequential:
     """A compiled linear model that begins with zeros."""
@@ -221,9 +223,10 @@ def test_several_outputs_by_name() -> None:
 
     a, b = model.predict(X)
     losses = np.mean((a - Y) ** 2), np.mean((b - 1) ** 2)
-    assert list(found) == ["loss", "a_loss", "b_loss"]
-    assert np.allclose(list(found.values()), [losses[0] + losses[1] / 2, *losses], rtol=1e-5)
-    assert np.allclose(list(found.values()), model.evaluate(X, [Y, np.ones((40, 2))], verbose=0))
+    assert list(found) == ["a_loss", "b_loss", "loss"]
+    assert np.allclose(list(found.values()), [*losses, losses[0] + losses[1] / 2], rtol=1e-5)
+    listed = model.evaluate(X, [Y, np.ones((40, 2))], verbose=0)
+    assert np.allclose(listed, [found["loss"], found["a_loss"], found["b_loss"]])
     model.compile("sgd", {"c": "mse"})
     with pytest.raises(OptionError, match="'c', and the outputs of the model are 'a', 'b'"):
         model.fit(X, targets, verbose=0)
@@ -361,7 +364,7 @@ def test_a_loss_that_is_not_finite(function: Any, words: str) -> None:
     before = model.get_weights()
 
     with pytest.raises(NonFiniteError, match=f"in epoch 1, step 1: .*{words}") as caught:
-        model.fit(X, Y, verbose=0)
+        model.fit(X, Y, verbose=0, callbacks=[STOP])
 
     assert (caught.value.epoch, caught.value.batch) == (0, 0)
     assert all(map(np.array_equal, before, model.get_weights()))
@@ -379,9 +382,75 @@ def test_data_that_are_not_finite() -> None:
         with pytest.raises(
             NonFiniteError, match=r"example 17 of the data: .* x is nan at \[\d+, 2\]"
         ):
-            line().fit(x, Y, shuffle=shuffle, verbose=0)
+            line().fit(x, Y, shuffle=shuffle, verbose=0, callbacks=[STOP])
     with pytest.raises(NonFiniteError, match="example 3 of the data"):
-        line().fit(X, y, shuffle=False, verbose=0)
+        line().fit(X, y, shuffle=False, verbose=0, callbacks=[STOP])
+
+
+@pytest.mark.parametrize("eager", [True, False])
+@pytest.mark.filterwarnings("ignore:(overflow|invalid):RuntimeWarning")
+def test_training_continues_after_nan(eager: bool) -> None:
+    """As in Keras, with one warning that names step and origin; running averages are those after the step."""
+    model = nn.Sequential([nn.Input((3,)), nn.BatchNormalization(), nn.Dense(1)])
+    model.compile(nn.optimizers.SGD(1e12), "mse", run_eagerly=eager)
+    with pytest.warns(
+        RuntimeWarning, match=r"in epoch \d, step \d: the loss is (inf|nan)\. It arose"
+    ) as told:
+        history = model.fit(X, Y, batch_size=20, epochs=9, verbose=0)
+    assert len([x for x in told if "epoch" in str(x.message)]) == 1
+    assert told[-1].filename == __file__
+    assert len(history.history["loss"]) == 9
+    assert np.isnan(history.history["loss"][-1])
+    assert np.isfinite(model.layers[0].get_weights()[2]).all()
+    assert np.isnan(model.layers[1].get_weights()[0]).all()
+    # The next training tells it again.
+    with pytest.warns(RuntimeWarning, match="step 1: .* A weight was already nan"):
+        model.fit(X, Y, verbose=0)
+    other = line()
+    with pytest.warns(RuntimeWarning, match=r"^the loss is nan"):
+        other.train_on_batch(X * np.nan, Y)
+    other.train_on_batch(X * np.nan, Y)
+
+
+def test_terminate_on_nan(capsys: pytest.CaptureFixture[str]) -> None:
+    """The history has the epoch with its loss, and the step has been taken, as in Keras."""
+    y = Y.copy()
+    y[20] = np.nan
+    model = line()
+    with pytest.warns(RuntimeWarning, match="example 20 of the data"):
+        history = model.fit(
+            X,
+            y,
+            batch_size=10,
+            epochs=5,
+            verbose=0,
+            shuffle=False,
+            callbacks=[nn.callbacks.TerminateOnNaN()],
+        )
+    assert capsys.readouterr().out == "Batch 2: Invalid loss, terminating training\n"
+    assert history.epoch == [0]
+    assert np.isnan(history.history["loss"]).tolist() == [True]
+    assert np.isnan(model.get_weights()[0]).all()
+
+
+def test_hooks_get_logs() -> None:
+    """Empty ones where there are no results, never None."""
+    names: dict[str, Any] = {}
+
+    def keep(hook: str) -> Any:
+        return lambda *arguments: names.setdefault(hook, sorted(arguments[-1]))
+
+    hooks = [name for name in vars(nn.callbacks.Callback) if name.startswith("on_")]
+    tell = nn.callbacks.LambdaCallback(
+        **{hook: keep(hook) for hook in hooks if "on_batch" not in hook}
+    )
+    model = line()
+    model.fit(X, Y, validation_data=(X, Y), verbose=0, callbacks=[tell])
+    model.predict(X, callbacks=[tell])
+    expected = {hook: ["loss"] if hook.endswith("end") else [] for hook in names}
+    expected |= {hook: ["loss", "val_loss"] for hook in ("on_epoch_end", "on_train_end")}
+    assert names == expected | {"on_predict_batch_end": ["outputs"], "on_predict_end": []}
+    assert len(names) == len(hooks) - 2
 
 
 def test_a_step_of_ones_own_that_is_not_finite_is_undone() -> None:
@@ -396,9 +465,13 @@ def test_a_step_of_ones_own_that_is_not_finite_is_undone() -> None:
     model.compile("sgd")
 
     with pytest.raises(NonFiniteError, match=r"in epoch 2, step 2: .* custom train_step"):
-        model.fit(np.ones((4, 1)), batch_size=2, epochs=5, verbose=0)
+        model.fit(np.ones((4, 1)), batch_size=2, epochs=5, verbose=0, callbacks=[STOP])
 
     assert model.get_weights()[0] == 2
+    with pytest.warns(RuntimeWarning, match=r"in epoch 1, step 2: .* custom train_step") as told:
+        model.fit(np.ones((4, 1)), batch_size=2, epochs=5, verbose=0)
+    assert len(told) == 1
+    assert model.get_weights()[0] == 12
 
 
 @pytest.mark.parametrize(

@@ -192,8 +192,9 @@ def test_nan_in_a_chunk() -> None:
     """The error names the example by its number in all the data."""
     spoiled = X.copy()
     spoiled[17, 1] = np.nan
+    stop = nn.callbacks.TerminateOnNaN(raise_error=True)
     with pytest.raises(NonFiniteError, match="example 17 of the data"):
-        model().fit(lazy(spoiled), lazy(Y), batch_size=6, verbose=0)
+        model().fit(lazy(spoiled), lazy(Y), batch_size=6, verbose=0, callbacks=[stop])
 
 
 def test_bad_data() -> None:

@@ -104,12 +104,13 @@ def test_a_loss_that_is_not_finite_leaves_the_weights_as_before_the_step() -> No
     before = [*model.get_weights(), *(v.numpy() for v in model.optimizer.variables)]
     broken = X.copy()
     broken[5, 2] = np.nan
+    stop = nn.callbacks.TerminateOnNaN(raise_error=True)
     with pytest.raises(NonFiniteError, match=r"step 1, example 5 .*x is nan at \[5, 2\]"):
-        model.fit(broken[:8], Y[:8], batch_size=8, verbose=0, shuffle=False)
+        model.fit(broken[:8], Y[:8], batch_size=8, verbose=0, shuffle=False, callbacks=[stop])
     assert same([*model.get_weights(), *model.optimizer.variables], before)
     model.layers[0].kernel.assign(np.full((4, 6), np.nan))
     with pytest.raises(NonFiniteError, match="A weight was already nan or infinite"):
-        model.fit(X, Y, batch_size=8, verbose=0)
+        model.fit(X, Y, batch_size=8, verbose=0, callbacks=[stop])
 
 
 def test_weights_and_layers_may_be_changed_between_trainings() -> None:

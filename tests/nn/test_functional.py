@@ -236,7 +236,7 @@ def test_what_is_no_layer_of_sequential() -> None:
     with pytest.raises(OptionError, match="in one list"):
         nn.Sequential(nn.Flatten(), layer)
     with pytest.raises(OptionError, match="in the model already"):
-        nn.Sequential([layer, layer])
+        nn.Sequential([layer, nn.Dense(1, name=layer.name)])
     with pytest.raises(OptionError, match="first layer"):
         nn.Sequential([layer, nn.Input((3,))])
     with pytest.raises(ModelError, match="no layers"):

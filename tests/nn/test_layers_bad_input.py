@@ -26,6 +26,10 @@ SHAPES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: built(nn.Dense(2, name="d"), (4, 3))(zeros((4, 5))),
         "the layer 'd' was built for inputs of the shape (4, 3), and got the shape (4, 5): it needs the length 3",
     ),
+    "mask of batch normalization": (
+        lambda: nn.BatchNormalization()(zeros((2, 4, 3)), mask=np.ones((2, 3), bool), training=True),
+        "of the shape (2, 4), and got (2, 3)",
+    ),
     "dense vector": (lambda: nn.Dense(2)(zeros(3)), "write x[None]"),
     "dense number": (
         lambda: nn.Dense(2)(3.0),
@@ -116,7 +120,7 @@ PARAMETERS: dict[str, tuple[Callable[[], Any], str]] = {
     "seed": (lambda: nn.Dropout(0.5, seed=-1), "not -1"),
     "heads": (lambda: nn.MultiHeadAttention(0, 3), "num_heads of MultiHeadAttention"),
     "vectors": (lambda: nn.Embedding(True, 3), "input_dim of Embedding"),
-    "masks": (lambda: nn.Embedding(4, 3, mask_zero=True), "mask=numbers != 0"),
+    "constraint": (lambda: nn.Dense(2, kernel_constraint="nonneg"), "did you mean 'non_neg'?"),
     "large number": (lambda: nn.Embedding(4, 3)([[1, 4]]), "from 0 to 3, and got 4"),
     "negative number": (lambda: nn.Embedding(4, 3)([[-1, 2]]), "from 0 to 3, and got -1"),
     "stateful": (lambda: nn.GRU(4, stateful=True), "return_state=True"),
@@ -137,7 +141,8 @@ DTYPES: dict[str, tuple[Callable[[], Any], str]] = {
 }  # fmt: skip
 
 ARGUMENTS: dict[str, tuple[Callable[[], Any], str]] = {
-    "unknown": (lambda: nn.Dense(2, kernel_constraint="nonneg"), "Dense doesn't take an argument 'kernel_constraint'"),
+    "unknown": (lambda: nn.Dense(2, lora_rank=2), "Dense doesn't take an argument 'lora_rank': it takes units, a"),
+    "constraint of nothing": (lambda: nn.Dense(2, alpha_constraint="non_neg"), "take an argument 'alpha_constraint'"),
     "misspelt": (lambda: nn.Dense(2, activaton="relu"), "did you mean activation="),
 }  # fmt: skip
 

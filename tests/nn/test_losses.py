@@ -381,3 +381,33 @@ def test_weights_are_set_all_or_none() -> None:
         layer.set_weights([np.ones((3, 2)), np.array([1j, 0])])
 
     assert all(map(np.array_equal, layer.get_weights(), before))
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.5, 1.0, 2.0])
+@pytest.mark.parametrize("known", ["logits", "softmax", "sigmoid"])
+def test_focal_losses_have_gradients_where_probabilities_are_rounded(
+    gamma: float, known: str
+) -> None:
+    """Those of the formula in double precision; Keras's are 0 or nan there."""
+    z = np.array([[0.0, z] for z in (-200.0, -90.0, -30.0, -3.0, 0.0, 3.0, 30.0, 90.0, 200.0)])
+
+    def loss(logits: Any) -> Any:
+        if known == "sigmoid":
+            probabilities = nn.activations.sigmoid(logits[:, 1:] - logits[:, :1])
+            return losses.binary_focal_crossentropy(np.ones((9, 1)), probabilities, gamma=gamma)
+        shares = logits if known == "logits" else nn.activations.softmax(logits)
+        return losses.categorical_focal_crossentropy(
+            np.eye(2)[[1] * 9], shares, 1.0, gamma, from_logits=known == "logits"
+        )
+
+    x = tm.constant(z.astype("float32"))
+    with tm.GradientTape() as tape:
+        tape.watch(x)
+        found = loss(x)
+    slopes = tape.gradient(found, x).numpy()[:, 1]
+    right = 1 / (1 + np.exp(-z[:, 1]))
+    wrong, log_right = 1 / (1 + np.exp(z[:, 1])), -np.logaddexp(0, -z[:, 1])
+    expected = -(wrong**gamma) * log_right
+    derivative = wrong**gamma * (gamma * right * log_right - wrong)
+    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-7)
+    np.testing.assert_allclose(slopes, derivative, rtol=2e-5, atol=1e-7)

@@ -7,6 +7,7 @@ import pickle
 from typing import Any
 
 import numpy as np
+import packaging.version
 import pytest
 
 import tapemagic as tm
@@ -140,12 +141,24 @@ def test_dtypes_stand_where_numpy_takes_one() -> None:
     assert X.astype(tf.float64).dtype == tf.float64
 
 
-def test_shapes_are_tuples() -> None:
-    """With TensorFlow's methods and its way to print."""
+def test_versions_parse() -> None:
+    """As TensorFlow's and Keras's, which they follow, and they tell that this is neither."""
+    for version, other in ((tf.__version__, "2.21.0"), (tf.keras.__version__, "3.15.0")):
+        parsed = packaging.version.parse(version)
+        assert parsed.public == other
+        assert packaging.version.parse(other) <= parsed
+        assert "tapemagic" in str(parsed.local)
+    assert tf.version.VERSION == tf.__version__
+
+
+def test_shapes() -> None:
+    """They equal tuples and lists, and are accepted where these are, but are none."""
     shape = X.shape
     assert (2, 2) == shape == [2, 2]
     assert "TensorShape([2, 2])" == repr(shape)
     assert "(2, 2)" == str(shape)
+    assert not isinstance(shape, tuple)
+    assert hash(shape) == hash((2, 2))
     assert isinstance(shape[:1], tf.TensorShape)
     assert (2, 2, 3) == shape + [3] == (2,) + shape[1:] + (3,)  # noqa: RUF005
     assert tf.TensorShape([None, 2]).is_compatible_with(shape)

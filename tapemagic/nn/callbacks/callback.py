@@ -188,6 +188,9 @@ class CallbackList:
 
     def call(self, hook: str, *args: Any) -> None:
         """Call all overrides of the method `hook`."""
+        # Hooks without results get {}, as in Keras: users write sorted(logs), or logs.get("loss").
+        if args[-1] is None:
+            args = (*args[:-1], {})
         for method in self._methods[hook]:
             method(*args)
 

@@ -95,7 +95,13 @@ class EarlyStopping(MonitorCallback):
 
 
 class TerminateOnNaN(Callback):
-    """Stop training when the loss or a gradient is nan or infinite, and print a line instead of raising an error.
+    """Stop training when the loss is nan or infinite.
+
+    Parameters
+    ----------
+    raise_error : bool, optional
+        Raise NonFiniteError, which names the origin, also for gradients that are nan or infinite. The weights keep
+        their values from before the step. By default, the weights are those after the step, as in Keras.
 
     Examples
     --------
@@ -103,20 +109,17 @@ class TerminateOnNaN(Callback):
     >>> from tapemagic import nn
     >>> model = nn.Sequential([nn.Dense(1)])
     >>> model.compile("sgd", "mse")
-    >>> stop = nn.callbacks.TerminateOnNaN()
-    >>> history = model.fit(np.ones((4, 2)), np.full(4, np.nan), epochs=5, verbose=0, callbacks=[stop])
-    Batch 0: Invalid loss, terminating training
-    >>> history.epoch
-    []
+    >>> stop = nn.callbacks.TerminateOnNaN(raise_error=True)
+    >>> model.fit(np.ones((4, 2)), np.full(4, np.nan), verbose=0, callbacks=[stop])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    tapemagic.errors.NonFiniteError: in epoch 1, step 1, example ... of the data: the loss is nan. The data ...
     """
 
-    def on_nonfinite(self, batch: int, error: Exception) -> None:  # noqa: ARG002 (for callbacks that show it)
-        """Called instead of raising NonFiniteError."""
-        print_line(f"Batch {batch}: Invalid loss, terminating training")
-        self.model.stop_training = True
+    def __init__(self, raise_error: bool = False) -> None:
+        self.raise_error = raise_error
 
     def on_train_batch_end(self, batch: int, logs: Logs = None) -> None:
-        """Stop after a custom `train_step` that returned such a loss."""
+        """Stop after a step with such a loss."""
         loss: Any = (logs or {}).get("loss")
         if loss is not None and not math.isfinite(loss):
             print_line(f"Batch {batch}: Invalid loss, terminating training")

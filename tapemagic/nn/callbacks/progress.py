@@ -45,7 +45,11 @@ def described(logs: Mapping[str, Any]) -> str:
     >>> described({"loss": 0.123456, "accuracy": 0.9})
     'loss: 0.1235 - accuracy: 0.9000'
     """
-    return " - ".join(f"{name}: {_number(value)}" for name, value in logs.items())
+    # The loss first, because it's what training minimizes; then the other results, and those of validation.
+    names = sorted(
+        logs, key=lambda name: (name.startswith("val_"), name.removeprefix("val_") != "loss")
+    )
+    return " - ".join(f"{name}: {_number(logs[name])}" for name in names)
 
 
 def _number(value: Any) -> str:

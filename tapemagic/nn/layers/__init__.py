@@ -14,6 +14,7 @@ from tapemagic.nn.layers.dense import Dense as Dense
 from tapemagic.nn.layers.embedding import Embedding as Embedding
 from tapemagic.nn.layers.input_layer import Input as Input
 from tapemagic.nn.layers.input_layer import InputLayer as InputLayer
+from tapemagic.nn.layers.masking import Masking as Masking
 from tapemagic.nn.layers.merging import Add as Add
 from tapemagic.nn.layers.merging import Average as Average
 from tapemagic.nn.layers.merging import Concatenate as Concatenate

@@ -91,6 +91,8 @@ class LeakyReLU(Pointwise):
     ----------
     negative_slope : float, optional
         Not negative.
+    alpha : float, optional
+        The name of `negative_slope` in Keras 2.
     **kwargs : see `Layer`
 
     Examples
@@ -103,9 +105,12 @@ class LeakyReLU(Pointwise):
 
     cast_kinds = "fbiu"
 
-    def __init__(self, negative_slope: float = 0.3, **kwargs: Any) -> None:
+    def __init__(
+        self, negative_slope: float = 0.3, *, alpha: float | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
-        self.negative_slope = number(negative_slope, "negative_slope of LeakyReLU", 0)
+        slope = negative_slope if alpha is None else alpha
+        self.negative_slope = number(slope, "negative_slope of LeakyReLU", 0)
 
     def call(self, inputs: Any) -> Any:
         """Return the activations."""

@@ -12,6 +12,7 @@ from tapemagic.engine.operations.normalization import dropout as drop
 from tapemagic.engine.operations.windows import integers_in
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import positive, share
+from tapemagic.nn.attached_masks import remove_mask
 from tapemagic.nn.conversions import as_array
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Layer
@@ -37,7 +38,10 @@ class Projection(Layer):
         weights: dict[str, Any],
         **kwargs: Any,
     ) -> None:
+        kinds = ("kernel", "bias")
+        own = {kind: kwargs.pop(f"{kind}_constraint", None) for kind in kinds}
         super().__init__(**kwargs)
+        self._constraints = {kind: value for kind, value in own.items() if value is not None}
         self.outputs = outputs
         self.contracted = contracted
         self.use_bias = use_bias
@@ -121,6 +125,8 @@ class MultiHeadAttention(Layer):
 
     input_spec = SEQUENCES
     cast_kinds = "fbiu"
+
+    supports_masking = True
 
     def __init__(
         self,
@@ -218,6 +224,7 @@ class MultiHeadAttention(Layer):
             contracted,
             self.use_bias,
             self.weight_options,
+            **{f"{kind}_constraint": value for kind, value in self._constraints.items()},
             name=name,
             dtype=self.dtype,
             trainable=self.trainable,
@@ -238,6 +245,9 @@ class MultiHeadAttention(Layer):
     ) -> Any:
         """Return the output, and with `return_attention_scores` the weights."""
         key = value if key is None else key
+        # As in Keras: only the output has a mask from here on, also where the inputs are used again.
+        for x in (query, value, key):
+            remove_mask(x)
         self._require_matching(query.shape, value.shape, key.shape)
         shape = (query.shape[0], query.shape[1], value.shape[1])
         masks = [

@@ -70,6 +70,8 @@ class Dense(Layer):
             )
         self.input_spec = self.input_spec.built_for({-1: features})
 
+    supports_masking = True
+
     def call(self, inputs: Any) -> Any:
         """Return the outputs."""
         # matmul treats all leading axes as a batch, so inputs of any rank work, as in Keras.

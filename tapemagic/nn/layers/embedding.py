@@ -29,7 +29,7 @@ class Embedding(Layer):
     output_dim : int
         The length of a vector.
     mask_zero : bool, optional
-        Only False: pass masks to the layers that need them, as ``mask=numbers != 0``.
+        The number 0 is padding: the output has a mask, so that layers such as LSTM skip these steps.
     weights : array_like, optional
         The first vectors, of the shape (input_dim, output_dim).
     **kwargs : see `Layer`
@@ -59,11 +59,7 @@ class Embedding(Layer):
         self.output_dim = positive(output_dim, "output_dim of Embedding")
         self.embeddings_initializer = embeddings_initializer
         self.embeddings_regularizer = embeddings_regularizer
-        if mask_zero:
-            raise OptionError(
-                "Embedding creates no masks, as mask_zero=True would: pass masks to the layers that need them, as in "
-                "nn.LSTM(8)(vectors, mask=numbers != 0)"
-            )
+        self.mask_zero = self.supports_masking = bool(mask_zero)
         if weights is not None:
             # Keras 2 took the weights of a layer as a list: [matrix].
             is_listed = isinstance(weights, list) and len(weights) == 1 and np.ndim(weights[0]) == 2
@@ -97,6 +93,10 @@ class Embedding(Layer):
                 f"{wrong}: input_dim must be one more than the largest number"
             )
         return gather(self.embeddings, numbers.astype(np.intp))
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:  # noqa: ARG002 (as in Keras)
+        """Return True where a number isn't 0, with `mask_zero`."""
+        return np.not_equal(inputs, 0) if self.mask_zero else None
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the shape of the input with the length of a vector as an additional axis."""

@@ -14,6 +14,7 @@ from tapemagic.engine.operations.windows import integers_in
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import axis as whole_axis
+from tapemagic.nn.conversions import as_array
 from tapemagic.nn.layer import Layer, shapes_of
 
 
@@ -41,6 +42,12 @@ class Merge(Layer):
         # As in Keras: batches of length 1 and n would broadcast, which is usually a mistake.
         self._require_batch([x.shape for x in inputs])
         return self.merge(inputs)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:  # noqa: ARG002 (Keras's signature)
+        """Return True where any input counts; None if an input has no mask."""
+        if previous_mask is None or any(mask is None for mask in previous_mask):
+            return None
+        return reduce(np.logical_or, previous_mask)
 
     def merge(self, inputs: Any) -> Any:
         """Merge the inputs, by the rule of each subclass."""
@@ -227,6 +234,19 @@ class Concatenate(Merge):
             why = f"all need an axis {self.axis}, and equal lengths along all other axes"
             raise self._misfit(shapes_of(inputs), why) from None
 
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        """Return the masks one after the other; an input without a mask counts everywhere."""
+        if previous_mask is None or all(mask is None for mask in previous_mask):
+            return None
+        # Keras's rule: a step counts if any of its features does.
+        each = [
+            np.ones(x.shape, bool)
+            if mask is None
+            else np.broadcast_to(as_array(mask)[..., None], x.shape)
+            for x, mask in zip(inputs, previous_mask, strict=True)
+        ]
+        return np.any(np.concatenate(each, axis=self.axis), axis=-1)
+
     def _require_batch(self, shapes: list[Any]) -> None:
         """Accept batches of different lengths, which can be concatenated."""
 
@@ -264,6 +284,9 @@ class Dot(Merge):
             )
         self.axes = axes
         self.normalize = bool(normalize)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        """Return None: the output has no steps of one input."""
 
     def merge(self, inputs: Any) -> Any:
         """Return the dot products."""

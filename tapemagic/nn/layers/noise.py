@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -98,13 +99,13 @@ class Dropout(Noise):
 
 
 def _noise_shape(shape: Any) -> tuple[int | None, ...]:
-    lengths = shape if isinstance(shape, list | tuple) else ()
+    lengths = tuple(shape) if isinstance(shape, Iterable) else ()
     fixed = tuple(n for n in lengths if n is not None)
     if not lengths or len(integers_in(fixed)) != len(fixed) or min(fixed, default=1) < 1:
         raise OptionError(
             f"the noise_shape of Dropout must be a tuple of lengths and None, not {shape!r}: write (None, 1, None)"
         )
-    return tuple(lengths)
+    return lengths
 
 
 class GaussianNoise(Noise):

@@ -14,6 +14,8 @@ from tapemagic.engine.tensor.variable import Variable, change_in_place
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import axis as whole_axis
 from tapemagic.nn.arguments import number
+from tapemagic.nn.config import epsilon
+from tapemagic.nn.conversions import as_array
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Pointwise
 
@@ -191,8 +193,8 @@ class BatchNormalization(ScaledNormalization):
             self._lengths, self.moving_variance_initializer, trainable=False, name="moving_variance"
         )
 
-    def call(self, inputs: Any, training: bool = False) -> Any:
-        """Return the normalized inputs."""
+    def call(self, inputs: Any, training: bool = False, mask: Any = None) -> Any:
+        """Return the normalized inputs; in training, mean and variance are those of the steps where `mask` is true."""
         inputs = self._wide(inputs)
         # Keras's rule since TensorFlow 2: a frozen layer runs in inference mode, as fine-tuning expects.
         if not (training and self.trainable):
@@ -208,12 +210,31 @@ class BatchNormalization(ScaledNormalization):
         # As in Keras, the variance is divided by the size of the batch, not by one less (algorithm 1 of [1]); the
         # paper's inference uses the unbiased estimate. The mean of squared deviations, not E[x**2] - E[x]**2, which
         # cancels for data far from 0.
-        mean = np.mean(inputs, axis=axes, keepdims=True)
-        centered = inputs - mean
-        variance = np.mean(np.square(centered), axis=axes, keepdims=True)
+        if mask is None:
+            mean = np.mean(inputs, axis=axes, keepdims=True)
+            centered = inputs - mean
+            variance = np.mean(np.square(centered), axis=axes, keepdims=True)
+        else:
+            counts = self._counts(mask, inputs)
+            # As in Keras, a batch in which nothing counts has mean and variance 0.
+            size = np.sum(counts, axis=axes, keepdims=True, dtype=inputs.dtype) + epsilon()
+            mean = np.sum(np.where(counts, inputs, 0), axis=axes, keepdims=True) / size
+            centered = inputs - mean
+            squares = np.square(np.where(counts, centered, 0))
+            variance = np.sum(squares, axis=axes, keepdims=True) / size
         self._move(self.moving_mean, mean)
         self._move(self.moving_variance, variance)
         return self._scaled(centered, variance)
+
+    def _counts(self, mask: Any, inputs: Any) -> Any:
+        """Return a mask in the shape of the inputs."""
+        mask = as_array(mask).astype(bool)
+        if mask.shape != inputs.shape[:-1]:
+            raise ShapeError(
+                f"the layer {self.path!r} takes a mask with one bool for all features of a step, of the shape "
+                f"{inputs.shape[:-1]}, and got {mask.shape}"
+            )
+        return np.broadcast_to(mask[..., None], inputs.shape)
 
     def _move(self, average: Variable, new: Any) -> None:
         """Update a moving average."""

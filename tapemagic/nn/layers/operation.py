@@ -63,6 +63,11 @@ class Operation(Layer):
             return {name: self._with_placeholders(part) for name, part in structure.items()}
         return self._as_input(structure) if isinstance(structure, np.ndarray) else structure
 
+    supports_masking = True
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        """Return None: operators drop masks without a warning, as in Keras."""
+
     def call(self, *inputs: Any) -> Any:
         """Call the function with the inputs instead of the placeholders."""
         args, kwargs = _filled(self.arguments, iter(inputs))

@@ -220,6 +220,9 @@ class GlobalAveragePooling1D(GlobalPooling):
     reduce = np.mean
     input_spec = SIGNALS
 
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        """Return None: the output has no steps."""
+
     def call(self, inputs: Any, mask: Any = None) -> Any:
         """Return the average of each channel, with a mask of shape (batch, length) only where it's true."""
         if mask is None:

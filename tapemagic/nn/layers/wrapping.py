@@ -106,6 +106,7 @@ class TimeDistributed(Layer):
     """
 
     input_spec = InputSpec("batch, time, ...")
+    supports_masking = True
 
     def __init__(self, layer: Layer, **kwargs: Any) -> None:
         super().__init__(**kwargs)

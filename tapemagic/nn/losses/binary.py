@@ -147,15 +147,28 @@ def binary_focal_crossentropy(
     Tensor([0.1733], dtype=float32)
     """
     y_true, y_pred = _targets(y_true, y_pred, label_smoothing)
-    if from_logits:
-        y_pred = sigmoid(y_pred)
-    losses = _from_probabilities(y_true, y_pred)
-    # The probability of the target, p_t in equation 5 of [1], also for smoothed targets.
-    right = y_true * y_pred + (1 - y_true) * (1 - y_pred)
-    losses = np.power(1 - right, gamma) * losses
+    logits = y_pred if from_logits else logits_of(y_pred, "sigmoid")
+    if logits is None:
+        losses = _from_probabilities(y_true, y_pred)
+        one, zero = y_pred, 1 - y_pred
+    else:
+        losses = sigmoid_cross_entropy(y_true, logits)
+        # Not 1 - sigmoid(z), which is rounded to 0 for large z.
+        one, zero = sigmoid(logits), sigmoid(-logits)
+    # The factor has 1 - p_t in equation 5 of [1], also for smoothed targets.
+    losses = focal_weights(y_true * zero + (1 - y_true) * one, gamma) * losses
     if apply_class_balancing:
         losses = (y_true * alpha + (1 - y_true) * (1 - alpha)) * losses
     return np.mean(losses, axis=axis)
+
+
+def focal_weights(wrong: Any, gamma: float) -> Any:
+    """Return ``wrong**gamma``, for the probability that a prediction is wrong."""
+    # Below an exponent of 1 the slope at 0 is infinite, and times the slope 0 of a saturated probability it's nan:
+    # Keras returns that.
+    if gamma < 1:
+        wrong = np.maximum(wrong, np.finfo(wrong.dtype).tiny)
+    return np.power(wrong, gamma) if gamma else 1
 
 
 class BinaryFocalCrossentropy(KnownLoss):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from tapemagic.engine.operations.exponentials import softmax
+from tapemagic.engine.operations.exponentials import log_softmax
 from tapemagic.engine.operations.losses import softmax_cross_entropy
 from tapemagic.engine.operations.sparse_losses import sparse_softmax_cross_entropy
 from tapemagic.errors import OptionError, ShapeError
@@ -23,6 +23,7 @@ from tapemagic.nn.losses.arguments import (
     require_probabilities,
     share,
 )
+from tapemagic.nn.losses.binary import focal_weights
 from tapemagic.nn.losses.loss import KnownLoss, Reduction
 from tapemagic.nn.losses.reduction import weighted
 
@@ -144,11 +145,11 @@ def categorical_focal_crossentropy(
     Tensor([0.0433, 0.1949], dtype=float32)
     """
     y_true, y_pred = _targets(y_true, y_pred, label_smoothing, axis)
-    if from_logits:
-        y_pred = softmax(y_pred, axis)
-    y_pred = _scaled(y_pred, axis)
-    weights = np.power(1 - y_pred, gamma) * np.asarray(alpha, y_pred.dtype)
-    return -np.sum(weights * y_true * np.log(y_pred), axis=axis)
+    logits = y_pred if from_logits else logits_of(y_pred, "softmax", axis)
+    # Unlike Keras, which clips the probabilities: with logits, there is a gradient where a probability is rounded to 0.
+    logarithms = np.log(_scaled(y_pred, axis)) if logits is None else log_softmax(logits, axis)
+    weights = focal_weights(-np.expm1(logarithms), gamma) * np.asarray(alpha, y_pred.dtype)
+    return np.sum(weights * y_true * -logarithms, axis=axis)
 
 
 class CategoricalFocalCrossentropy(KnownLoss):

@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike
 from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import OptionError
+from tapemagic.nn.attached_masks import with_mask
 from tapemagic.nn.config import float_name, floatx
 from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.losses.arguments import same_rank
@@ -106,6 +107,7 @@ class Loss:
         Tensor
             One number, or all losses without a reduction.
         """
+        sample_weight = with_mask(sample_weight, y_pred, floatx(), self.reduction)
         arguments = (*self._arguments(y_true, y_pred), sample_weight)
         if is_observed():
             scope = Scope(self.name, type(self).__name__)

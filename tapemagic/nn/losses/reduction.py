@@ -49,6 +49,9 @@ def weighted(losses: Any, sample_weight: Any) -> tuple[Any, Any]:
         return losses, weights
     weights_shape = weights.shape
     losses, weights = same_rank(losses, weights)
+    # As in Keras, one number for a whole batch is multiplied by each of the weights.
+    if not losses.ndim:
+        return losses, weights
     fits = all(n in {1, m} for n, m in zip(weights.shape, losses.shape, strict=False))
     if weights.ndim != losses.ndim or not fits:
         raise ShapeError(

@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import ShapeError
+from tapemagic.nn.attached_masks import with_mask
 from tapemagic.nn.conversions import as_array, real_numbers
 from tapemagic.nn.identifiers import snake_case
 from tapemagic.nn.losses.arguments import same_rank
@@ -124,7 +125,8 @@ class MeanMetricWrapper(Mean):
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
         """Add a batch of targets, predictions and sample weights."""
-        super().update_state(self._fn(y_true, y_pred, **self._options), sample_weight)
+        weights = with_mask(sample_weight, y_pred, self.dtype, "sum")
+        super().update_state(self._fn(y_true, y_pred, **self._options), weights)
 
 
 def _by_sample(values: Any, sample_weight: Any, reduce: Any, dtype: str) -> tuple[Any, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.nest import leaves
+from tapemagic.engine.nest import is_leaf, leaves, ordered, parts_of
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap, wrap
 from tapemagic.errors import NotNumbersError, OptionError, ShapeError
@@ -73,6 +73,28 @@ def outputs_by_name(outputs: Any, names: Sequence[str] | None, what: str) -> dic
     return dict(zip(names, values, strict=True))
 
 
+def flattened(structure: Any, outputs: Any) -> Any:
+    """Return the parts of a structure, such as targets, as a list in the order of nested outputs of a model.
+
+    A structure is returned unchanged if the outputs aren't nested, or if it isn't nested in the same way.
+    """
+    if is_leaf(outputs) or all(map(is_leaf, parts_of(outputs))):
+        return structure
+    if isinstance(outputs, Mapping):
+        if not isinstance(structure, Mapping) or structure.keys() != outputs.keys():
+            return structure
+        pairs = [(structure[name], outputs[name]) for name in ordered(outputs)]
+    elif isinstance(structure, list | tuple) and len(structure) == len(outputs):
+        pairs = list(zip(structure, outputs, strict=True))
+    else:
+        return structure
+    return [
+        leaf
+        for part, inner in pairs
+        for leaf in ([part] if is_leaf(inner) else leaves(flattened(part, inner)))
+    ]
+
+
 def is_several(outputs: Any) -> bool:
     """Return True if a model returned a structure of outputs, and not a single tensor."""
     return isinstance(outputs, list | tuple | Mapping)
@@ -104,17 +126,22 @@ class CompiledLoss:
                     "loss_weights, so write metrics=... for metrics"
                 )
         self._parts: dict[str, Part] | None = None
+        self._order: list[str] = []
 
     @property
     def metrics(self) -> list[Metric]:
         """The mean of the loss of each output, if there are several outputs."""
-        return [p.tracker for p in (self._parts or {}).values() if p.tracker is not None]
+        parts = self._parts or {}
+        return [p.tracker for p in map(parts.get, self._order) if p is not None and p.tracker]
 
     def __call__(self, y: Any, y_pred: Any, sample_weight: Any = None) -> Any:
         """Return the loss for targets, outputs and sample weights."""
         if y_pred is None:
             raise NotNumbersError("the model returned None: end its method call with return")
         names = self.names
+        y, sample_weight = flattened(y, y_pred), flattened(sample_weight, y_pred)
+        settings = flattened(self.settings, y_pred), flattened(self.weights, y_pred)
+        y_pred = flattened(y_pred, y_pred)
         if not is_several(y_pred):
             names = [names[0] if names else "output"]
         elif isinstance(y_pred, Mapping) and names is None:
@@ -122,7 +149,9 @@ class CompiledLoss:
         predictions = outputs_by_name(y_pred, names, "the result of the model")
         # Resolved at the first batch: only then the names of the outputs are known for every kind of model.
         if self._parts is None:
-            self._parts = self._resolved(list(predictions))
+            self._parts = self._resolved(list(predictions), *settings)
+            # Keras lists the losses of a dict in the dict's order, but assigns lists of targets by sorted names.
+            self._order = list(y_pred if isinstance(y_pred, Mapping) else predictions)
         targets = self._targets(y, predictions)
         if len(predictions) > 1 and is_several(sample_weight):
             weights = outputs_by_name(sample_weight, list(predictions), "sample_weight")
@@ -145,16 +174,14 @@ class CompiledLoss:
             return dict(zip(self._parts or (), y, strict=True))
         return outputs_by_name(y, list(predictions), "y")
 
-    def _resolved(self, names: list[str]) -> dict[str, Part]:
-        specs = _for_each(self.settings, names, "loss")
-        weights = (
-            _for_each(self.weights, names, "loss_weights") if is_several(self.weights) else None
-        )
+    def _resolved(self, names: list[str], losses_of: Any, weights_of: Any) -> dict[str, Part]:
+        specs = _for_each(losses_of, names, "loss")
+        weights = _for_each(weights_of, names, "loss_weights") if is_several(weights_of) else None
         several = sum(loss is not None for loss in specs.values()) > 1
         parts = {}
         for name, loss in specs.items():
             if loss is not None:
-                weight = weights.get(name) if weights else self.weights
+                weight = weights.get(name) if weights else weights_of
                 tracker = LossTracker(f"{name}_loss") if several else None
                 parts[name] = Part(losses.as_loss(loss), weight, tracker)
         return parts
@@ -205,6 +232,8 @@ class CompiledMetrics(Metric):
         if not any(self.settings):
             return
         names = self.names
+        y, sample_weight = flattened(y, y_pred), flattened(sample_weight, y_pred)
+        y_pred = flattened(y_pred, y_pred)
         if not is_several(y_pred):
             names = [names[0] if names else "output"]
         predictions = outputs_by_name(y_pred, names, "the result of the model")

@@ -34,6 +34,7 @@ from tapemagic.nn.models.logs import (
     listed,
     one_or_all,
     plain_logs,
+    require_without_effect,
     verbosity,
     without_own_frames,
 )
@@ -54,6 +55,7 @@ class Evaluator(Steps):
         steps: int | None = None,
         callbacks: Any = None,
         return_dict: bool = False,
+        **without_effect: Any,
     ) -> Any:
         """Compute the loss and the metrics for data.
 
@@ -66,13 +68,15 @@ class Evaluator(Steps):
             The number of batches; by default all.
         callbacks : list of Callback, optional
         return_dict : bool, optional
+        **without_effect : see `fit`
 
         Returns
         -------
         float, list of float, or dict of str to float
-            The loss and the metrics, in the order of the printed line; only the loss if there are no metrics; by name
+            The loss, then the metrics; only the loss if there are no metrics; by name
             if `return_dict`. Errors are those of `fit`.
         """
+        require_without_effect("evaluate", without_effect)
         self.require_compiled("evaluate")
         size = integer(32 if batch_size is None else batch_size, "batch_size", 1)
         batches = self._batches(x, y, sample_weight, size, False, steps, None)
@@ -82,7 +86,7 @@ class Evaluator(Steps):
         )
         with closed(progress):
             logs = self._test(batches, callback_list)
-        return logs if return_dict else one_or_all(logs)
+        return logs if return_dict else one_or_all(logs, self.get_metrics_result())
 
     def _test(
         self,
@@ -118,6 +122,7 @@ class Evaluator(Steps):
         verbose: Any = 0,  # noqa: ARG002 (Keras's signature)
         steps: int | None = None,
         callbacks: Any = None,
+        **without_effect: Any,
     ) -> Any:
         """Compute the outputs for data, batch by batch, without recording by tapes.
 
@@ -131,6 +136,7 @@ class Evaluator(Steps):
         steps : int, optional
             The number of batches; by default all.
         callbacks : list of Callback, optional
+        **without_effect : see `fit`
 
         Returns
         -------
@@ -147,6 +153,7 @@ class Evaluator(Steps):
         array([[3.],
                [7.]], dtype=float32)
         """
+        require_without_effect("predict", without_effect)
         size = integer(32 if batch_size is None else batch_size, "batch_size", 1)
         batches = self._batches(x, None, None, size, False, steps, None)
         callback_list = CallbackList(listed(callbacks), self, steps=batches.steps)
@@ -156,8 +163,10 @@ class Evaluator(Steps):
             for number, (data, _) in enumerate(epoch_batches):
                 callback_list.call("on_predict_batch_begin", number, None)
                 outputs = self.predict_step(data)
-                collected.append([np.asarray(unwrap(part)) for part in leaves(outputs)])
-                callback_list.call("on_predict_batch_end", number, {"outputs": outputs})
+                arrays = [np.asarray(unwrap(part)) for part in leaves(outputs)]
+                collected.append(arrays)
+                logs = {"outputs": pack(outputs, arrays)}
+                callback_list.call("on_predict_batch_end", number, logs)
         callback_list.call("on_predict_end", None)
         # Joined once at the end: appending batch by batch would copy the earlier outputs each time.
         return pack(outputs, [np.concatenate(parts) for parts in zip(*collected, strict=True)])
@@ -177,7 +186,7 @@ class Evaluator(Steps):
         # Ctrl-C waits until all variables are updated, and the optimizer's state with them.
         with between_steps():
             logs = plain_logs(self.train_step(self._batch(x, y, sample_weight, class_weight)))
-        return logs if return_dict else one_or_all(logs)
+        return logs if return_dict else one_or_all(logs, self.get_metrics_result())
 
     def test_on_batch(
         self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False
@@ -187,7 +196,7 @@ class Evaluator(Steps):
         self.reset_metrics()
         with silence():
             logs = plain_logs(self.test_step(self._batch(x, y, sample_weight, None)))
-        return logs if return_dict else one_or_all(logs)
+        return logs if return_dict else one_or_all(logs, self.get_metrics_result())
 
     def predict_on_batch(self, x: Any) -> Any:
         """Compute the outputs for one batch. See `predict` for the result."""
@@ -229,8 +238,10 @@ class Evaluator(Steps):
         if x is None:
             raise OptionError("there is no data: write fit(x, y)")
         x = arrays_in(x, "x", self.input_dtype)
-        y = None if y is None else arrays_in(y, "y")
-        weight = None if sample_weight is None else arrays_in(sample_weight, "sample_weight")
+        # Keras casts all arrays, so that losses, metrics and train steps of users compute in one dtype.
+        dtype = self.target_dtype
+        y = None if y is None else arrays_in(y, "y", dtype)
+        weight = None if sample_weight is None else arrays_in(sample_weight, "sample_weight", dtype)
         if any(map(is_lazy, leaves([x, y, weight]))):
             return ChunkedBatches(x, y, weight, batch_size, bool(shuffle), steps, class_weight)
         # For arrays in memory the weights are computed once; for other data, batch by batch.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from tapemagic.engine.nest import leaves, pack
+from tapemagic.engine.nest import is_leaf, leaves, ordered, pack
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Traced
@@ -69,7 +69,12 @@ class Graph:
                 args, kwargs = _filled((node.args, node.kwargs), values)
                 outputs = node.layer(*args, **kwargs)
                 values.update(zip(node.keys, leaves(outputs), strict=True))
-        return pack(self.output_structure, [values[x.key] for x in self.outputs])
+        return pack(_unpacked(self.output_structure), [values[x.key] for x in self.outputs])
+
+    @property
+    def output_paths(self) -> list[str]:
+        """Names of the outputs in logs: keys of a dict, otherwise names of layers, with a prefix if nested."""
+        return list(_paths(_unpacked(self.output_structure), ""))
 
     def _arranged(self, inputs: Any) -> list[Any]:
         """Return the inputs in the model's order: by name for a dict, otherwise by position."""
@@ -82,15 +87,42 @@ class Graph:
                     f"the model has inputs named {', '.join(map(repr, named))}, and was called with a dict that has "
                     f"{', '.join(map(repr, inputs)) or 'no keys'}: {', '.join(map(repr, missing))} is missing"
                 )
-            values = {x.key: inputs[name] for name, x in named.items()}
-            return [values[x.key] for x in self.inputs]
-        arrays = list(inputs) if isinstance(inputs, list | tuple) else [inputs]
+            arrays = [x for name in ordered(named) for x in leaves(inputs[name])]
+            if not by_key:
+                values = dict(zip(ordered(named), arrays, strict=True))
+                arrays = [values[x.name] for x in self.inputs]
+        else:
+            arrays = leaves(inputs)
         if len(arrays) != len(self.inputs):
             raise ShapeError(
                 f"the model has {len(self.inputs)} inputs, named {', '.join(repr(x.name) for x in self.inputs)}, "
                 f"and was called with {len(arrays)}: pass a list of them, or a dict by name"
             )
         return arrays
+
+
+def _unpacked(structure: Any) -> Any:
+    """Return the only item of a list or tuple of one, and any other structure unchanged."""
+    # As in Keras, Model([a], [b]) returns what Model(a, b) returns: an array, whose argmax(axis=1) is that of its rows.
+    # Only the outermost list is unpacked, and only with values: on symbolic tensors, Keras keeps the list.
+    return (
+        structure[0] if isinstance(structure, list | tuple) and len(structure) == 1 else structure
+    )
+
+
+def _paths(structure: Any, prefix: str) -> Iterator[str]:
+    if isinstance(structure, SymbolicTensor):
+        yield structure.node.layer.name if structure.node else structure.name
+        return
+    names = ordered(structure) if isinstance(structure, Mapping) else range(len(structure))
+    for name in names:
+        part = structure[name]
+        if not is_leaf(part):
+            yield from _paths(part, f"{prefix}{name}/")
+        elif isinstance(structure, Mapping):
+            yield f"{prefix}{name}"
+        else:
+            yield from (prefix + path for path in _paths(part, ""))
 
 
 class _Number(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar
@@ -14,14 +14,14 @@ import numpy as np
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tracebacks import keep_user_frames
-from tapemagic.errors import OptionError, TapeError
+from tapemagic.errors import OptionError, TapeError, UnsupportedArgumentError
 from tapemagic.nn.callbacks.progress import Progress
 
 Logs = dict[str, Any]
 
 
 def plain_logs(logs: Any) -> Logs:
-    """Convert the results of a step to floats; the entries of nested dicts keep their own names."""
+    """Convert the results of a step to floats, sorted by name as in Keras; nested dicts are flattened."""
     if logs is None:
         return {}
     if not isinstance(logs, Mapping):
@@ -30,7 +30,7 @@ def plain_logs(logs: Any) -> Logs:
             "{'loss': loss}"
         )
     plain: Logs = {}
-    for name, value in logs.items():
+    for name, value in sorted(logs.items()):
         if isinstance(value, Mapping):
             plain.update(plain_logs(value))
         else:
@@ -39,10 +39,19 @@ def plain_logs(logs: Any) -> Logs:
     return plain
 
 
-def one_or_all(logs: Logs) -> Any:
-    """Return the results as a list, or only the loss if it's the only result."""
-    values = list(logs.values())
+def one_or_all(logs: Logs, names: Iterable[str]) -> Any:
+    """Return the results as a list, first those with the given names, or only the loss if it's the only result."""
+    values = [logs[name] for name in dict.fromkeys([*names, *logs]) if name in logs]
     return values[0] if len(values) == 1 else values
+
+
+def require_without_effect(method: str, options: Mapping[str, Any]) -> None:
+    """Raise UnsupportedArgumentError for an option of a method other than those of Keras 2 for parallel loading."""
+    for name in options:
+        if name not in {"workers", "use_multiprocessing", "max_queue_size"}:
+            raise UnsupportedArgumentError(
+                f"{method}() got an unexpected keyword argument {name!r}: help(model.{method}) lists its options"
+            )
 
 
 def listed(callbacks: Any) -> list[Any]:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
 
-from tapemagic.engine.nest import ordered
 from tapemagic.errors import ModelError, OptionError
+from tapemagic.nn.config import floatx
 from tapemagic.nn.layer import Layer, shapes_of
 from tapemagic.nn.layers.operation import Operation
 from tapemagic.nn.models.graph import Graph
@@ -52,6 +52,7 @@ class Model(Trainer, Layer):
     """
 
     prefixes_names = False
+    supports_masking = True
     _graph: Graph | None = None
 
     __tape_unwatched__ = Layer.__tape_unwatched__ | {"_replays", "_tells_results", "history"}
@@ -108,12 +109,15 @@ class Model(Trainer, Layer):
 
     @property
     def output_names(self) -> list[str] | None:
-        """The names of the layers that compute the outputs, or the keys of a dict of outputs; None if not known."""
+        """The names of the layers that compute the outputs, or None if they aren't known."""
         if self.graph is None:
             return None
-        if isinstance(self.graph.output_structure, Mapping):
-            return ordered(self.graph.output_structure)
         return [x.node.layer.name for x in self.graph.outputs if x.node]
+
+    @property
+    def output_paths(self) -> list[str] | None:
+        """The names of the outputs in logs and for losses: keys of a dict, otherwise names of layers."""
+        return None if self.graph is None else self.graph.output_paths
 
     @property
     def input_dtype(self) -> Any:
@@ -123,6 +127,13 @@ class Model(Trainer, Layer):
         dtypes = {x.dtype for x in self.graph.inputs}
         return dtypes.pop() if len(dtypes) == 1 and all(x.kind == "f" for x in dtypes) else None
 
+    @property
+    def target_dtype(self) -> str:
+        """The dtype to which floating-point targets and weights are cast before training."""
+        # Unlike in Keras, which always casts to floatx: a layer in double precision needs targets in double precision.
+        dtypes = [layer.dtype for _, layer, _ in self._walk() if isinstance(layer, Layer)]
+        return "float64" if "float64" in dtypes else floatx()
+
     def _build_for(self, inputs: list[Any]) -> None:
         # Inner layers build themselves when `call` reaches them, so a model has nothing to build before its first call.
         if type(self).build is Model.build:
@@ -130,6 +141,9 @@ class Model(Trainer, Layer):
             self.built = True
         else:
             super()._build_for(inputs)
+
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:
+        """Return None: the layers inside attach the masks of the outputs."""
 
     def build(self, input_shape: Any = None) -> None:
         """Build the layers of a subclass by calling it on zeros.

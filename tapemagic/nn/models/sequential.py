@@ -133,12 +133,8 @@ class Sequential(Model):
             raise OptionError(
                 f"the model {self.name!r} can't be a layer of itself: create another model for the layers around it"
             )
-        if any(layer is present for present in self._stack):
-            raise OptionError(
-                f"the layer {layer.name!r} is in the model already: write Model(inputs, outputs) to call a layer twice"
-            )
         # These names are read first: reading `layer.name` may create it, numbered after the existing ones.
-        names = {present.name for present in self._stack}
+        names = {present.name for present in self._stack if present is not layer}
         if layer.name in names:
             raise OptionError(
                 f"a layer named {layer.name!r} is in the model already: give each layer its own name"
@@ -159,7 +155,8 @@ class Sequential(Model):
         """
         if not self._stack:
             raise ModelError(f"the model {self.name!r} has no layers: write model.add(nn.Dense(3))")
-        input_shape = _only(input_shape)
+        # A tuple of one is the shape of examples of one number each, not a structure of one shape.
+        input_shape = _only(input_shape) if isinstance(input_shape, list) else input_shape
         if not isinstance(input_shape, tuple) or any(isinstance(n, tuple) for n in input_shape):
             raise ShapeError(
                 f"a Sequential model takes one array or tensor, of a shape such as (None, 3), not {shown(input_shape)}"
@@ -201,5 +198,5 @@ class Sequential(Model):
 
 
 def _only(inputs: Any) -> Any:
-    """Return the input in a list of one, and anything else unchanged."""
-    return inputs[0] if isinstance(inputs, list) and len(inputs) == 1 else inputs
+    """Return the input in a list or tuple of one, and anything else unchanged."""
+    return inputs[0] if isinstance(inputs, list | tuple) and len(inputs) == 1 else inputs

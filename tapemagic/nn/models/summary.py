@@ -53,7 +53,7 @@ def _is_branched(model: Any) -> bool:
     """Return True if a model is more than a stack of layers, each called once on the previous output."""
     nodes = _nodes(model)
     # Keras shows "Connected to" only for these models.
-    shared = len({id(node.layer) for node in nodes}) < len(nodes)
+    shared = _is_functional(model) and len({id(node.layer) for node in nodes}) < len(nodes)
     starts = sum(not node.inputs for node in nodes)
     readers = [x.key for node in nodes for x in node.inputs]
     several = any(len(node.inputs) > 1 for node in nodes) or len(set(readers)) < len(readers)

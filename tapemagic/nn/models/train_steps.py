@@ -16,11 +16,12 @@ from tapemagic.engine.nest import leaves
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import ModelError, NonFiniteError, ShapeError
 from tapemagic.nn import optimizers
+from tapemagic.nn.config import floatx
 from tapemagic.nn.metrics import Metric
 from tapemagic.nn.models.batches import unpack_x_y_sample_weight
 from tapemagic.nn.models.compiled import CompiledLoss, CompiledMetrics, LossTracker
 from tapemagic.nn.models.logs import Logs
-from tapemagic.nn.models.step_guard import Step
+from tapemagic.nn.models.step_guard import Reaction, Step
 from tapemagic.tape import GradientTape
 
 
@@ -40,6 +41,7 @@ class Compiled:
         self.loss: CompiledLoss | None = loss
         self.tracker = LossTracker("loss")
         self.metrics = metrics
+        self.reaction = Reaction()
 
 
 class Steps:
@@ -56,14 +58,19 @@ class Steps:
     __call__: Callable[..., Any]
 
     @property
-    def output_names(self) -> list[str] | None:
-        """Return the names of the outputs, or None if they aren't known."""
+    def output_paths(self) -> list[str] | None:
+        """Return the names of the outputs in logs, or None if they aren't known."""
         return None
 
     @property
     def input_dtype(self) -> Any:
         """The dtype to which floating-point inputs are cast before training, or None for no cast."""
         return None
+
+    @property
+    def target_dtype(self) -> str:
+        """The dtype to which floating-point targets and weights are cast before training."""
+        return floatx()
 
     def compile(
         self,
@@ -110,7 +117,7 @@ class Steps:
         if programs_of_steps.cache_info().currsize:
             programs_of_steps().__get__(self).reset()
         self.loss = loss
-        names = self.output_names
+        names = self.output_paths
         self._compiled = Compiled(
             optimizers.get(optimizer),
             None if loss is None else CompiledLoss(loss, loss_weights, names),
@@ -125,6 +132,11 @@ class Steps:
 
     _replays = False
     """True if `fit` has decided that the next step is replayed as a program."""
+
+    @staticmethod
+    def _batch_tensors(data: Any) -> Any:
+        """Return a batch with the tensors that losses and metrics of users receive."""
+        return data
 
     @property
     def run_eagerly(self) -> bool:
@@ -157,7 +169,8 @@ class Steps:
         metrics: list[Metric] = []
         if self._compiled is not None:
             parts = self._compiled.loss.metrics if self._compiled.loss is not None else []
-            metrics = [self._compiled.tracker, *parts, self._compiled.metrics]
+            compiled = [self._compiled.metrics] if any(self._compiled.metrics.settings) else []
+            metrics = [self._compiled.tracker, *compiled, *parts]
         return metrics + list(_metrics_in(vars(self).values()))
 
     @property
@@ -231,7 +244,8 @@ class Steps:
     def train_step(self, data: Any) -> Logs:
         """Train on one batch; may be overridden.
 
-        Raises NonFiniteError if the loss or a gradient is nan or infinite; then no variable is changed.
+        The first time that the loss or a gradient is nan or infinite, a warning says why, and training continues, as in
+        Keras. With ``TerminateOnNaN(raise_error=True)``, `fit` raises NonFiniteError, and no variable is changed.
 
         Parameters
         ----------
@@ -254,6 +268,8 @@ class Steps:
     def _learned(self, data: Any, measures: bool) -> Any:
         """Return the result of `_learn`, eagerly or by a program."""
         eager = None if self._compiled is None else self._compiled.eager
+        if self._is_nonfinite():
+            eager = True  # programs end at a nan loss
         if not self._replays if eager is None else eager:
             return self._learn(data, measures)
         try:
@@ -262,34 +278,42 @@ class Steps:
         except NonFiniteError:  # run eagerly: only there can the origin of the nan be searched for
             return self._learn(data, measures)
 
+    def _is_nonfinite(self) -> bool:
+        """Return True if a warning has named a nan or infinite loss or gradient of an earlier step."""
+        return self._compiled is not None and self._compiled.reaction.warned
+
     def _learn(self, data: Any, measures: bool) -> tuple[Any, Any]:
         """Update the weights for one batch, and the metrics if `measures`; return the loss and the outputs."""
-        x, y, sample_weight = unpack_x_y_sample_weight(data)
-        step = Step(self)
-        with GradientTape() as tape:
+        x, y, sample_weight = unpack_x_y_sample_weight(self._batch_tensors(data))
+        reaction = Reaction() if self._compiled is None else self._compiled.reaction
+        step = Step(self, reaction)
+        # A warning has told where the nan comes from: NumPy's warnings about its consequences would hide it.
+        quiet = np.errstate(all="ignore") if reaction.warned else nullcontext()
+        with GradientTape() as tape, quiet:
             y_pred = self(x, training=True)
             loss = self._loss(x, y, y_pred, sample_weight, training=True)
         # Checked before differentiating: the backward pass of a nan loss costs time and warns.
-        step.require_finite(data, loss)
-        variables = [variable for variable in self.variables if variable.trainable]
-        gradients = tape.gradient(loss, variables) if variables else []
-        step.require_finite(data, loss, variables, gradients)
-        if variables:
-            self.optimizer.apply(
-                gradients, variables, lambda *named: str(tape.explain(loss, *named))
-            )
-        else:
-            warnings.warn(
-                f"the model {self.name!r} has no variables to train: all are frozen, or there are none",
-                stacklevel=2,
-            )
+        step.check_finite(data, loss)
+        with np.errstate(all="ignore") if reaction.warned else nullcontext():
+            variables = [variable for variable in self.variables if variable.trainable]
+            gradients = tape.gradient(loss, variables) if variables else []
+            step.check_finite(data, loss, variables, gradients)
+            if variables:
+                self.optimizer.apply(
+                    gradients, variables, lambda *named: str(tape.explain(loss, *named))
+                )
+            else:
+                warnings.warn(
+                    f"the model {self.name!r} has no variables to train: all are frozen, or there are none",
+                    stacklevel=2,
+                )
         if measures:
             self._measure(y, y_pred, sample_weight)
         return loss, y_pred
 
     def test_step(self, data: Any) -> Logs:
         """Evaluate one batch, and return results as `train_step` does; may be overridden."""
-        x, y, sample_weight = unpack_x_y_sample_weight(data)
+        x, y, sample_weight = unpack_x_y_sample_weight(self._batch_tensors(data))
         y_pred = self(x, training=False)
         self._track(self._loss(x, y, y_pred, sample_weight, training=False), y_pred)
         return self.compute_metrics(x, y, y_pred, sample_weight)

@@ -13,9 +13,10 @@ from tapemagic.engine.recording import silence
 from tapemagic.engine.scopes import call_named
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
-from tapemagic.errors import ModelError, NonFiniteError, OptionError
+from tapemagic.errors import ModelError, OptionError
 from tapemagic.nn.arguments import integer
 from tapemagic.nn.callbacks.callback import CallbackList
+from tapemagic.nn.callbacks.early_stopping import TerminateOnNaN
 from tapemagic.nn.callbacks.history import History
 from tapemagic.nn.callbacks.progress import Progress
 from tapemagic.nn.models.batches import (
@@ -34,9 +35,11 @@ from tapemagic.nn.models.logs import (
     closed,
     listed,
     plain_logs,
+    require_without_effect,
     verbosity,
     without_own_frames,
 )
+from tapemagic.nn.models.step_guard import Reaction
 from tapemagic.nn.models.train_steps import Steps
 
 MIN_STEPS_TO_TRACE = 1000
@@ -71,6 +74,7 @@ class Trainer(Evaluator):
         validation_steps: int | None = None,
         validation_batch_size: int | None = None,
         validation_freq: Any = 1,
+        **without_effect: Any,
     ) -> History:
         """Train the model.
 
@@ -109,6 +113,8 @@ class Trainer(Evaluator):
             By default `batch_size`.
         validation_freq : int or collection of int, optional
             Validate after every this many epochs, or after the listed epochs, counted from 1.
+        **without_effect
+            `workers`, `use_multiprocessing` and `max_queue_size` of Keras 2.
 
         Returns
         -------
@@ -119,7 +125,9 @@ class Trainer(Evaluator):
         ModelError
             If the model is not compiled, or has no loss.
         NonFiniteError
-            If the loss or a gradient is nan or infinite. The weights keep their values from before the step.
+            If the loss or a gradient is nan or infinite and `callbacks` has ``TerminateOnNaN(raise_error=True)``. The
+            weights keep their values from before the step. Otherwise, a warning names the step and the origin, and
+            training continues.
         NotNumbersError
             If the data contains text.
         OptionError
@@ -148,6 +156,7 @@ class Trainer(Evaluator):
         >>> model.layers[0].kernel.numpy().round(3), model.layers[0].bias.numpy().round(3)
         (array([[10.]], dtype=float32), array([5.], dtype=float32))
         """
+        require_without_effect("fit", without_effect)
         compiled = self.require_compiled("fit")
         if compiled.optimizer is None:
             raise ModelError(f"the model {self.name!r} was compiled without an optimizer")
@@ -178,7 +187,10 @@ class Trainer(Evaluator):
         )
         self.history = history
         self.stop_training = False
-        with closed(progress), between_steps() as interrupt:
+        raises = any(
+            isinstance(x, TerminateOnNaN) and x.raise_error for x in callback_list.callbacks
+        )
+        with closed(progress), compiled.reaction.in_fit(raises), between_steps() as interrupt:
             span = range(initial_epoch, epochs)
             call_named(
                 "fit",
@@ -208,12 +220,7 @@ class Trainer(Evaluator):
         for epoch in span:
             callback_list.call("on_epoch_begin", epoch, None)
             self.reset_metrics()
-            epoch_logs = call_named(
-                "epoch", self._epoch, batches, callback_list, epoch, interrupt, pays
-            )
-            if epoch_logs is None:
-                break
-            logs = epoch_logs
+            logs = call_named("epoch", self._epoch, batches, callback_list, epoch, interrupt, pays)
             if validation is not None and _validates(epoch, validation_freq):
                 values = self._test(validation, callback_list, interrupt)
                 logs.update((f"val_{name}", value) for name, value in values.items())
@@ -233,14 +240,17 @@ class Trainer(Evaluator):
         epoch: int,
         interrupt: Callable[[], None],
         pays: bool = False,
-    ) -> Logs | None:
-        """Train for one epoch; return its results, or None if a callback ended training because of a nan loss."""
+    ) -> Logs:
+        """Train for one epoch, and return its results."""
         # Only batches with the shape of the first batch are replayed: every other shape would need another trace, and
         # the last batch of an epoch is often smaller. The first step runs eagerly, because it builds the variables.
         shapes = None
         logs: Logs | None = None
         has_listeners = callback_list.has_listeners("on_train_batch_end")
-        kept = None if type(self).train_step is Steps.train_step else self._values()
+        reaction = self.require_compiled("fit").reaction
+        # A custom train_step has no guard, so its loss is checked after it has changed weights.
+        is_custom = type(self).train_step is not Steps.train_step
+        kept = self._values() if is_custom and reaction.raises else []
         self._tells_results = has_listeners or not self._has_usual_steps()
         with closing(batches.epoch()) as epoch_batches, self._telling_again():
             for number, (data, rows) in enumerate(epoch_batches):
@@ -249,17 +259,11 @@ class Trainer(Evaluator):
                     batch_shapes = shapes_in(data)
                     shapes = shapes or batch_shapes
                     self._replays = self.optimizer.built and batch_shapes == shapes
-                try:
-                    with self.unchanged():
-                        logs = call_named("train_step", self.train_step, data)
-                    # A custom train_step has no guard of its own, so its loss is checked after the weights changed.
-                    if kept is not None:
-                        _require_finite_loss(logs, kept)
-                except NonFiniteError as error:
-                    _locate(error, epoch, number, rows)
-                    if not _accepted(callback_list, number, error):
-                        raise
-                    return None
+                reaction.position = epoch, number, rows
+                with self.unchanged():
+                    logs = call_named("train_step", self.train_step, data)
+                if is_custom and not reaction.warned:
+                    _check_loss(logs, kept, reaction)
                 if has_listeners:
                     callback_list.call("on_train_batch_end", number, plain_logs(logs))
                 interrupt()
@@ -333,36 +337,17 @@ def shapes_in(data: Any) -> list[Any]:
     return [getattr(x, "shape", None) for x in leaves(data)]
 
 
-def _require_finite_loss(logs: Any, kept: list[tuple[Any, Any]]) -> None:
-    """Raise NonFiniteError, and undo the epoch, if a custom train_step returned a nan or infinite loss."""
+def _check_loss(logs: Any, kept: list[tuple[Any, Any]], reaction: Reaction) -> None:
+    """Warn, or restore the weights in `kept` and raise NonFiniteError, if a custom train_step returned a nan loss."""
     loss = logs.get("loss") if isinstance(logs, Mapping) else None
-    if loss is not None and not np.all(np.isfinite(unwrap(loss))):
-        for variable, value in kept:
-            variable.assign(value, read_value=False)
-        raise NonFiniteError(
-            f"the loss is {np.asarray(unwrap(loss))}. The custom train_step of the model has already changed weights, "
-            "so those from before this epoch were restored."
-        )
-
-
-def _locate(error: NonFiniteError, epoch: int, batch: int, rows: Any) -> None:
-    """Add the step in which an error arose to its message, and the example if it's known."""
-    error.epoch, error.batch = epoch, batch
-    which = ""
-    if error.row is not None and rows is not None:
-        number = rows.start + error.row if isinstance(rows, slice) else rows[error.row]
-        which = f", example {number} of the data"
-    error.args = (f"in epoch {epoch + 1}, step {batch + 1}{which}: {error}",)
-
-
-def _accepted(callback_list: CallbackList, batch: int, error: NonFiniteError) -> bool:
-    """Return True if a callback handles a nan or infinite loss, so that no error is raised."""
-    accepted = False
-    for callback in callback_list.callbacks:
-        if hasattr(callback, "on_nonfinite"):
-            callback.on_nonfinite(batch, error)
-            accepted = True
-    return accepted
+    if loss is None or np.all(np.isfinite(unwrap(loss))):
+        return
+    for variable, value in kept:
+        variable.assign(value, read_value=False)
+    reaction.react(
+        f"the custom train_step of the model returned the loss {np.asarray(unwrap(loss))}.",
+        "It has already changed weights, so those from before this epoch were restored.",
+    )
 
 
 def _validates(epoch: int, frequency: Any) -> bool:

@@ -93,7 +93,7 @@ def warn_missing(missing: Sequence[Variable], explain: Explain | None) -> None:
     warnings.warn(
         f"Gradients do not exist for variables {names} when minimizing the loss, so these don't change.\n"
         f"{_why(missing, explain)}",
-        stacklevel=_depth(),
+        stacklevel=depth_of_user(),
     )
 
 
@@ -101,7 +101,7 @@ def _why(missing: Sequence[Variable], explain: Explain | None) -> str:
     return "\n".join(map(explain, missing)) if explain else "tape.explain(loss, variable) says why"
 
 
-def _depth() -> int:
+def depth_of_user() -> int:
     """Return the number of frames up to the user's program, so that the warning shows its line."""
     # warnings.warn(skip_file_prefixes=...) does this since Python 3.12; 3.11 is supported.
     frame: Any = sys._getframe(1)

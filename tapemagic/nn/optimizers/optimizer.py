@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, Self
 
+from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, put_array
@@ -33,6 +34,15 @@ _OPTIONS = (
 
 _one_at_a_time = threading.RLock()
 """Lock of the thread that makes a step: steps compute in scratch arrays that later steps reuse."""
+
+
+def _constrain(variables: Iterable[Variable]) -> None:
+    """Replace the variables that have a constraint by its value."""
+    for variable in variables:
+        constraint = getattr(variable, "constraint", None)
+        if constraint is not None:
+            with silence():
+                variable.assign(constraint(variable), read_value=False)
 
 
 class Optimizer(Steps, LearningRate):
@@ -104,6 +114,13 @@ class Optimizer(Steps, LearningRate):
         **unknown: Any,
     ) -> None:
         names = ("learning_rate", *self.hyperparameters, *_OPTIONS)
+        if "decay" in unknown:
+            raise OptionError(
+                "there is no option 'decay': write learning_rate=InverseTimeDecay(learning_rate, 1, decay) "
+                "of nn.optimizers.schedules, which computes the same"
+            )
+        # XLA would compute the same values.
+        unknown.pop("jit_compile", None)
         refuse_unknown(type(self).__name__, unknown, names)
         self.weight_decay = (
             weight_decay if weight_decay is None else number(weight_decay, "weight_decay", 0)
@@ -258,6 +275,7 @@ class Optimizer(Steps, LearningRate):
             if not self.built:
                 self.build(variables)
             self._step(arrays, changed, rate)
+            _constrain(changed)
             put_array(self._iterations, unwrap(self._iterations) + 1)
 
     def minimize(self, loss: Any, var_list: Any, tape: GradientTape | None = None) -> Variable:

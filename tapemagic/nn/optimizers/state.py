@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.events import record_exit
 from tapemagic.engine.tensor.messages import shown
-from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import DtypeError, OptionError, ShapeError
@@ -255,7 +256,8 @@ class LearningRate(State):
             self._variables = [variable for variable in self._variables if variable is not current]
             self._learning_rate = learning_rate
         elif isinstance(current, Variable):
-            current.assign(_rate_of(learning_rate), read_value=False)
+            # The value only, as in Keras: the rate doesn't follow a variable that is assigned later.
+            current.assign(_rate_of(_value_of(learning_rate)), read_value=False)
         else:
             raise OptionError(
                 f"the learning rate of {self.name!r} follows {shown(current)}, and can't be set to a number: set it "
@@ -266,7 +268,12 @@ class LearningRate(State):
         if callable(learning_rate):
             self._learning_rate = learning_rate
         else:
-            rate = _rate_of(learning_rate)
+            if isinstance(learning_rate, Variable):
+                raise OptionError(
+                    "the learning rate would not follow the variable: pass lambda: rate to follow it, or float(rate) "
+                    "for its value"
+                )
+            rate = _rate_of(_value_of(learning_rate))
             self._learning_rate = self.add_variable((), name="learning_rate")
             self._learning_rate.assign(rate, read_value=False)
 
@@ -278,6 +285,14 @@ class LearningRate(State):
         trace = tracer()
         is_traced = trace is not None and trace.reads(rate) and not rate.ndim and np.isfinite(rate)
         return rate if is_traced else _rate_of(rate)
+
+
+def _value_of(rate: Any) -> Any:
+    """Return the value of a tensor or variable, and any other learning rate unchanged."""
+    if isinstance(rate, Traced):
+        record_exit(rate, "the learning rate of an optimizer")
+        rate = unwrap(rate)
+    return rate
 
 
 def _rate_of(value: Any) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import NoDerivativeError
 from tapemagic.tf.core.convert import tensor
+from tapemagic.tf.core.shape import listed
 from tapemagic.tf.core.tensor import eager
 from tapemagic.tf.errors import OpError, invalid_argument
 
@@ -69,6 +70,7 @@ def lengths(shape: Any) -> Any:
     """Convert a shape, possibly a tensor or a list of tensors, to a tuple of ints."""
     if isinstance(shape, Traced):
         shape = unwrap(shape).tolist()
+    shape = listed(shape)
     if isinstance(shape, (list, tuple, np.ndarray)):
         return tuple(int(k) for k in shape)
     return (int(shape),)

@@ -12,6 +12,7 @@ from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Traced, plain, tensors_in, unwrap, wrap
 from tapemagic.errors import DtypeError
 from tapemagic.tf.core.dtype import as_dtype, numpy_dtype
+from tapemagic.tf.core.shape import TensorShape, listed
 from tapemagic.tf.errors import InvalidArgumentError, MixedDtypesError, invalid_argument
 
 # bool is a subclass of int, so dtypes are looked up by the exact class (value.__class__), never by isinstance.
@@ -53,6 +54,7 @@ def tensor(value: Any, dtype: Any = None) -> Any:
                 f"write tf.cast(x, tf.{as_dtype(dtype).name})"
             )
         return x
+    value = listed(value)
     if isinstance(value, (list, tuple)) and (tensors := tensors_in(value)):
         return _stacked(value, tensors[0].dtype if dtype is None else dtype)
     return wrap(array(value, dtype))
@@ -120,8 +122,8 @@ def _default(value: Any, value_array: Any) -> Any:
 
 def first_of(value: Any) -> Any:
     """Return the first number of nested lists, or 0.0 for an empty list."""
-    while isinstance(value, (list, tuple)):
-        value = value[0] if value else 0.0
+    while isinstance(value, (list, tuple, TensorShape)):
+        value = value[0] if len(value) else 0.0
     return value
 
 

@@ -16,15 +16,11 @@ from tapemagic.engine.tensor.variable import Slice
 from tapemagic.tf.core import printing
 from tapemagic.tf.core.convert import operand, tensor
 from tapemagic.tf.core.dtype import DType, as_dtype
-from tapemagic.tf.core.shape import TensorShape
+from tapemagic.tf.core.shape import TensorShape, known_shape
 from tapemagic.tf.errors import InvalidArgumentError, invalid_argument
 
 DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 """TensorFlow's name for the only device."""
-
-# Past TensorShape.__new__, which checks every length: those of an array are known to be right, and x.shape is read
-# often.
-_tuple = tuple.__new__
 
 
 class Eager(Traced):
@@ -36,9 +32,9 @@ class Eager(Traced):
     __slots__ = ()
 
     @property
-    def shape(self) -> TensorShape:
+    def shape(self) -> TensorShape:  # type: ignore[override] # it equals the tuple, and has its elements
         """The length of each axis."""
-        return _tuple(TensorShape, self._value.shape)
+        return known_shape(self._value.shape)
 
     @property
     def dtype(self) -> DType:  # type: ignore[override] # it has all that NumPy's dtype has
@@ -49,6 +45,15 @@ class Eager(Traced):
     def device(self) -> str:
         """TensorFlow's name for the device."""
         return DEVICE
+
+    @property
+    def _keras_mask(self) -> Any:
+        """The mask that a layer of Keras attached, or None."""
+        from tapemagic.nn.attached_masks import (
+            mask_of,  # only programs with masks load tapemagic.nn
+        )
+
+        return eager(mask_of(self))
 
     def get_shape(self) -> TensorShape:
         """The length of each axis."""
@@ -110,12 +115,15 @@ _ADOPTING = frozenset(
 
 
 def _plain_in(values: Any) -> Any:
-    """Replace EagerTensors in nested arguments by engine tensors."""
+    """Replace EagerTensors in nested arguments by engine tensors, and TensorShapes by tuples."""
     if isinstance(values, Eager):
         return plain(values)
     kind = values.__class__
     if kind is tuple or kind is list:
         return kind(map(_plain_in, values))
+    # NumPy's rules take shapes as tuples.
+    if kind is TensorShape:
+        return tuple(values)
     if kind is dict:
         return {name: _plain_in(x) for name, x in values.items()}
     return values

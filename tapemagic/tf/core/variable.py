@@ -121,6 +121,11 @@ class ResourceVariable(Eager, Variable):
         _own_name.__set__(self, name)
 
     @property
+    def path(self) -> str:
+        """Name with enclosing layers as prefix, such as ``dense/kernel``, as Keras 3 calls it."""
+        return str(_own_name.__get__(self))
+
+    @property
     def synchronization(self) -> VariableSynchronization:
         """Always AUTO, as there is only one copy."""
         return VariableSynchronization.AUTO

@@ -12,6 +12,7 @@ from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import activations as activations
 from tapemagic.tf.keras import backend as backend
 from tapemagic.tf.keras import callbacks as callbacks
+from tapemagic.tf.keras import constraints as constraints
 from tapemagic.tf.keras import datasets as datasets
 from tapemagic.tf.keras import initializers as initializers
 from tapemagic.tf.keras import layers as layers
@@ -24,12 +25,13 @@ from tapemagic.tf.keras import utils as utils
 from tapemagic.tf.keras.layers import Input as Input
 from tapemagic.tf.keras.models import Model as Model
 from tapemagic.tf.keras.models import Sequential as Sequential
-from tapemagic.tf.version import VERSION
+from tapemagic.tf.version import KERAS_VERSION
 
-__version__ = VERSION
+__version__ = KERAS_VERSION
 
 __all__ = [
-    "Input", "Model", "Sequential", "activations", "backend", "callbacks", "datasets",
+    "Input", "Model", "Sequential", "activations", "backend", "callbacks", "constraints",
+    "datasets",
     "initializers", "layers", "losses", "metrics", "models", "optimizers", "regularizers", "utils",
 ]  # fmt: skip
 __getattr__ = missing(__name__, __all__)

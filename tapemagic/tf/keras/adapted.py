@@ -11,7 +11,9 @@ import numpy as np
 
 from tapemagic import nn
 from tapemagic.engine.tensor.tensor import Traced, plain
+from tapemagic.nn.attached_masks import carried
 from tapemagic.tf.core.adapter import adapter
+from tapemagic.tf.core.shape import TensorShape
 from tapemagic.tf.core.tensor import Eager, eager
 from tapemagic.tf.core.variable import ResourceVariable
 
@@ -19,28 +21,37 @@ from tapemagic.tf.core.variable import ResourceVariable
 def plain_in(value: Any) -> Any:
     """Replace EagerTensors in a structure by engine tensors, and variables by their values."""
     if isinstance(value, Eager):
-        return plain(value)
+        return carried(value, plain(value))
     kind = value.__class__
     if kind is tuple or kind is list:
         return kind(map(plain_in, value))
+    if kind is TensorShape:
+        return tuple(value)
     if kind is dict:
         return {name: plain_in(x) for name, x in value.items()}
     return value
 
 
-def _on_eager_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a method of a user class so that it receives EagerTensors."""
+def _on_eager_tensors(
+    method: Callable[..., Any], convert: Callable[[Any], Any]
+) -> Callable[..., Any]:
+    """Wrap a method of a user class so that it receives EagerTensors, to which `convert` converts its arguments."""
 
     @wraps(method)
     def called(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return method(self, *_tensors(args), **{name: _tensors(x) for name, x in kwargs.items()})
+        return method(self, *map(convert, args), **{name: convert(x) for name, x in kwargs.items()})
 
     return called
 
 
-def _tensors(value: Any) -> Any:
+def _tensor(data: Any) -> Any:
+    """Return an EagerTensor for an engine tensor, and any other value unchanged."""
+    return eager(data) if isinstance(data, Traced) else data
+
+
+def _tensors(data: Any) -> Any:
     """Replace engine tensors and arrays in a structure by EagerTensors."""
-    return eager(value) if isinstance(value, Traced | np.ndarray | list | tuple | dict) else value
+    return eager(data) if isinstance(data, Traced | np.ndarray | list | tuple | dict) else data
 
 
 class Adapted:
@@ -49,12 +60,15 @@ class Adapted:
     _methods_on_tensors: ClassVar[tuple[str, ...]] = ()
     """Methods that users override, which then receive EagerTensors."""
 
+    _converts = staticmethod(_tensors)
+    """The conversion of their arguments."""
+
     def __init_subclass__(cls, **kwargs: Any) -> None:
         for name in cls._methods_on_tensors:
             method = vars(cls).get(name)
             # Only plain functions of this class: inherited methods are wrapped already, or belong to tapemagic.nn.
             if isinstance(method, FunctionType):
-                setattr(cls, name, _on_eager_tensors(method))
+                setattr(cls, name, _on_eager_tensors(method, cls._converts))
         super().__init_subclass__(**kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -85,6 +99,7 @@ class Model(Layer, nn.Model):  # noqa: D101 (that of tapemagic.nn)
         "test_step",
         "predict_step",
     )
+    _batch_tensors = staticmethod(_tensors)
 
 
 class Loss(Adapted, nn.losses.Loss):  # noqa: D101 (that of tapemagic.nn)
@@ -97,6 +112,8 @@ class Metric(Adapted, nn.metrics.Metric):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.metrics.Metric.__doc__
 
     _methods_on_tensors: ClassVar[tuple[str, ...]] = ("update_state",)
+    # As in Keras, metrics receive arrays unchanged, which adopt the dtype of a tensor: y_true - y_pred works.
+    _converts = staticmethod(_tensor)
 
     def result(self) -> Any:
         """Return the current value of the metric."""
@@ -107,10 +124,20 @@ class Initializer(Adapted, nn.initializers.Initializer):  # noqa: D101 (that of 
     __doc__ = nn.initializers.Initializer.__doc__
 
 
+class Constraint(Adapted, nn.constraints.Constraint):  # noqa: D101 (that of tapemagic.nn)
+    __doc__ = nn.constraints.Constraint.__doc__
+
+
 class Optimizer(nn.optimizers.Optimizer):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.optimizers.Optimizer.__doc__
 
     variable_class = ResourceVariable
+
+    # `getter` keeps the setter of the inherited property.
+    @nn.optimizers.Optimizer.learning_rate.getter  # type: ignore[attr-defined, untyped-decorator]
+    def learning_rate(self) -> Any:
+        """The learning rate of the next step."""
+        return eager(nn.optimizers.Optimizer.learning_rate.fget(self))  # type: ignore[attr-defined]
 
 
 class Regularizer(Adapted, nn.regularizers.Regularizer):  # noqa: D101 (that of tapemagic.nn)

@@ -12,6 +12,7 @@ from tapemagic.errors import OptionError
 from tapemagic.tf.core.adapter import adapter, axes, lengths, plain
 from tapemagic.tf.core.convert import matched, operand, tensor
 from tapemagic.tf.core.dtype import int32, numpy_dtype
+from tapemagic.tf.core.shape import TensorShape
 from tapemagic.tf.errors import InvalidArgumentError
 
 
@@ -42,7 +43,7 @@ def _plain_shape(shape: Any) -> Any:
         unwrap(shape)
         if isinstance(shape, Traced)
         else [0]
-        if isinstance(shape, (list, tuple))
+        if isinstance(shape, (list, tuple, TensorShape))
         else shape
     )
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from functools import wraps
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 
 from tapemagic.engine.nest import is_leaf, leaves, pack
-from tapemagic.engine.tensor.tensor import unwrap
-from tapemagic.errors import OptionError
+from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.errors import OptionError, UnsupportedArgumentError
 from tapemagic.tf.core.adapter import adapter
 from tapemagic.tf.core.convert import tensor
+from tapemagic.tf.core.dtype import numpy_dtype
 from tapemagic.tf.core.tensor import eager
 from tapemagic.tf.errors import InvalidArgumentError
 from tapemagic.tf.nest import assert_same_structure
@@ -245,17 +248,69 @@ def scan(
     return _stacked(rows[::-1] if reverse else rows)
 
 
-def py_function(func: Function, inp: Any, Tout: Any = None, name: str | None = None) -> Any:
-    """Call a function of tensors; return its result."""
-    return _tensors(func(*[eager(tensor(x)) for x in inp]))
+def py_function(
+    func: Function | None = None, inp: Any = None, Tout: Any = None, name: str | None = None
+) -> Any:
+    """Call a function of tensors; return its result. Without `func`, return a decorator.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> @tf.py_function(Tout=tf.float32)
+    ... def twice(x):
+    ...     return 2 * x
+    >>> print(twice(tf.constant(3.0)))
+    tf.Tensor(6.0, shape=(), dtype=float32)
+    """
+    if func is None or inp is None:
+        return _decorator("py_function", func, Tout, py_function)
+    result = func(*[eager(tensor(x)) for x in inp])
+    if result is None:
+        return []
+    kinds = Tout if isinstance(Tout, list | tuple) else [Tout]
+    # As in TensorFlow, several results come in a list.
+    result = list(result) if isinstance(result, tuple) else result
+    return pack(result, map(_of_dtype, leaves(result), chain(kinds, repeat(None))))
+
+
+def _of_dtype(value: Any, dtype: Any) -> Any:
+    """Convert a result of a Python function to a tensor; numbers and arrays get a dtype, as in TensorFlow."""
+    if dtype is None or isinstance(value, Traced):
+        return eager(tensor(value))
+    return eager(tensor(np.asarray(value, numpy_dtype(dtype))))
 
 
 def numpy_function(
-    func: Function, inp: Any, Tout: Any = None, stateful: bool = True, name: str | None = None
+    func: Function | None = None,
+    inp: Any = None,
+    Tout: Any = None,
+    stateful: bool = True,
+    name: str | None = None,
 ) -> Any:
-    """Call a function of NumPy arrays; no gradient flows through the call."""
+    """Call a function of NumPy arrays; no gradient flows through the call. Without `func`, return a decorator."""
+    if func is None or inp is None:
+        return _decorator("numpy_function", func, Tout, numpy_function)
     # As arrays, so that no gradient flows, as in TensorFlow; py_function passes tensors.
-    return _tensors(func(*[eager(tensor(x)).numpy() for x in inp]))
+    result = func(*[eager(tensor(x)).numpy() for x in inp])
+    return _tensors(list(result) if isinstance(result, tuple) else result)
+
+
+def _decorator(name: str, func: Any, Tout: Any, call: Function) -> Function:
+    """Return the decorator ``@tf.py_function(Tout=...)``, or that of numpy_function."""
+    if func is not None or Tout is None:
+        raise UnsupportedArgumentError(
+            f"Missing required argument: 'Tout'. As a decorator, write @tf.{name}(Tout=tf.float32), with the dtype of "
+            "the result"
+        )
+
+    def decorate(function: Function) -> Function:
+        @wraps(function)
+        def called(*args: Any) -> Any:
+            return call(function, args, Tout)
+
+        return called
+
+    return decorate
 
 
 def group(*inputs: Any, **_options: Any) -> None:

@@ -345,7 +345,7 @@ class TensorSpec:
     """
 
     def __init__(self, shape: Any, dtype: Any = float32, name: str | None = None) -> None:
-        self.shape = None if shape is None else TensorShape(shape)
+        self.shape = TensorShape(shape)
         self.dtype: DType = as_dtype(dtype)
         self.name = name
 
@@ -358,7 +358,7 @@ class TensorSpec:
         """Return True if a tensor or spec has this dtype and a compatible shape."""
         if self.dtype != spec_or_value.dtype:
             return False
-        return self.shape is None or self.shape.is_compatible_with(spec_or_value.shape)
+        return self.shape.is_compatible_with(spec_or_value.shape)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorSpec) and (self.shape, self.dtype) == (
@@ -370,8 +370,7 @@ class TensorSpec:
         return hash((self.shape, self.dtype))
 
     def __repr__(self) -> str:
-        shape = "<unknown>" if self.shape is None else self.shape
-        return f"TensorSpec(shape={shape}, dtype={self.dtype!r}, name={self.name!r})"
+        return f"TensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r})"
 
 
 def is_number(value: Any) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from tapemagic.engine.nest import is_leaf, leaves, ordered, pack, parts_of
 from tapemagic.engine.tensor.messages import require_function, shown
 from tapemagic.engine.tensor.tensor import Traced
-from tapemagic.errors import OptionError, UnsupportedArgumentError
+from tapemagic.errors import UnsupportedArgumentError
 from tapemagic.programs import function as replay
 from tapemagic.tf.core.convert import PYTHON_NUMBERS, tensor
 from tapemagic.tf.core.tensor import eager
@@ -159,10 +159,8 @@ def function(
         If omitted, a decorator is returned.
     input_signature : sequence of TensorSpec, optional
         Shapes and dtypes that the arguments are checked against.
-    jit_compile : bool, optional
-        True is refused, because there is no XLA here.
-    autograph, reduce_retracing, experimental_implements : optional
-        Accepted and ignored.
+    autograph, jit_compile, reduce_retracing, experimental_implements : optional
+        Accepted without effect: they don't change values.
 
     Returns
     -------
@@ -173,8 +171,6 @@ def function(
     ------
     FunctionError
         If the function is a generator or asynchronous.
-    OptionError
-        If `jit_compile` is True.
 
     Warns
     -----
@@ -190,10 +186,6 @@ def function(
     >>> print(square(tf.constant(3.0)))
     tf.Tensor(9.0, shape=(), dtype=float32)
     """
-    if jit_compile or experimental_compile:
-        raise OptionError(
-            "tf.function has no jit_compile=True: XLA is not here; leave it out, the values are the same"
-        )
     # Names of older versions for `reduce_retracing` and for type hints: accepted without effect.
     unknown = options.keys() - {"experimental_relax_shapes", "experimental_follow_type_hints"}
     if unknown:

@@ -200,6 +200,11 @@ class Recurrent(Layer):
         """Return the new states from the inputs of one step times the kernel, and the previous states."""
         raise NotImplementedError
 
+    def compute_mask(self, inputs: Any, previous_mask: Any = None) -> Any:  # noqa: ARG002 (Keras's signature)
+        """Return the mask of the inputs for outputs of all steps, and None for last outputs and states."""
+        # The states follow the output.
+        return [previous_mask if self.return_sequences else None]
+
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the batch, the steps if all outputs are returned, and the units."""
         self._require_shape(tuple(input_shape))

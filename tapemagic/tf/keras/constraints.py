@@ -1,0 +1,11 @@
+"""Constraints: ``tf.keras.constraints``."""
+
+from tapemagic import nn
+from tapemagic.tf.core.missing import missing
+from tapemagic.tf.keras import adapted
+
+_NAMES = adapted.adapt(nn.constraints, __name__, adapted.Constraint, nn.constraints.Constraint)
+globals().update(_NAMES)
+
+__all__ = list(_NAMES)
+__getattr__ = missing(__name__, __all__)
