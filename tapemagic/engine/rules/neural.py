@@ -38,9 +38,11 @@ from tapemagic.engine.operations.sparse_losses import (
     sparse_cross_entropy_slopes,
     sparse_softmax_cross_entropy,
 )
-from tapemagic.engine.registry import pointwise, vjp
+from tapemagic.engine.operations.tails import one_minus_sigmoid, sigmoid_error, sigmoid_suffices
+from tapemagic.engine.registry import lean, pointwise, vjp
 from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
-from tapemagic.engine.rules.elementwise import first_order_only
+from tapemagic.engine.rules.elementwise import first_order_only, flat_slope
+from tapemagic.engine.tensor.tensor import Traced
 
 # -- activations: at kinks, TensorFlow's derivatives ---------------------------------------------------
 
@@ -52,21 +54,28 @@ def bell(x: Any) -> Any:
     return np.exp(-near * near)
 
 
+def _both_sides(x: Any) -> tuple[Any, Any]:
+    """Return the logistic functions of x and of -x."""
+    p = sigmoid(x)
+    # A first derivative adds 1 to a multiple of q, so only higher ones need all of its digits.
+    return p, flat_slope(one_minus_sigmoid, p, x) if isinstance(x, Traced) else 1 - p
+
+
 def _gelu(g, _y, x, approximate=False):
     """The probability P(x), plus x times its density; with tanh, the derivative of x * sigmoid(...)."""
     x = np.clip(x, -NORMAL_TAIL, NORMAL_TAIL)
     if not approximate:
         return g * (erfc(x * -(0.5**0.5)) / 2 + x * bell(x * 0.5**0.5) / math.sqrt(2 * math.pi))
     square = x * x
-    p = sigmoid(GELU_SLOPE * x * (1 + GELU_CUBIC * square))
-    return g * (p * (1 + GELU_SLOPE * x * (1 + 3 * GELU_CUBIC * square) * (1 - p)))
+    p, q = _both_sides(GELU_SLOPE * x * (1 + GELU_CUBIC * square))
+    return g * (p * (1 + GELU_SLOPE * x * (1 + 3 * GELU_CUBIC * square) * q))
 
 
 def _silu(g, _y, x):
     """The logistic function, plus x times its slope p * (1 - p)."""
     x = np.clip(x, -LOGISTIC_TAIL, LOGISTIC_TAIL)
-    p = sigmoid(x)
-    return g * (p * (1 + x * (1 - p)))
+    p, q = _both_sides(x)
+    return g * (p * (1 + x * q))
 
 
 # From y = log(p): d log_sigmoid / dx = 1 - p = -expm1(y), and d softplus / dx = p = -expm1(-y). expm1 keeps the
@@ -83,7 +92,8 @@ vjp(elu,          lambda g, _y, x, alpha=1.0: only_where(g, x > 0)
 vjp(selu,         lambda g, _y, x: g * np.where(x < 0, SELU_ALPHA * np.exp(np.minimum(x, 0)), 1) * SELU_SCALE)
 vjp(gelu,         _gelu)
 vjp(silu,         _silu)
-vjp(sigmoid,      lambda g, y, _x: g * (y * (1 - y)))
+vjp(sigmoid,      lambda g, y, x: g * (y * flat_slope(one_minus_sigmoid, y, x)))
+vjp(one_minus_sigmoid, lambda g, _z, _y, _x: -g, None)
 vjp(log_sigmoid,  lambda g, y, _x: -g * np.expm1(y))
 vjp(softplus,     lambda g, y, _x: -g * np.expm1(-y))
 vjp(softsign,     lambda g, _y, x: g * np.square(1 / (1 + np.abs(x))))
@@ -95,6 +105,8 @@ vjp(masked,       lambda g, _y, _x, mask, factor: only_where(g, mask) * factor, 
 
 pointwise(relu, relu6, hard_sigmoid, leaky_relu, elu, selu, gelu, silu, sigmoid, log_sigmoid)
 pointwise(softplus, softsign, erf, erfc, where_mask, masked, sigmoid_cross_entropy)
+pointwise(one_minus_sigmoid, sigmoid_error)
+lean(sigmoid, sigmoid_suffices)
 
 
 # -- softmax and its logarithms -------------------------------------------------------------------
@@ -179,9 +191,15 @@ def _sparse_cross_entropy(g, _y, labels, logits):
     return np.expand_dims(g, -1) * balanced(p - hit, p, (-1,))
 
 
+def _sigmoid_cross_entropy(g, _y, labels, logits):
+    """The probability minus the label."""
+    return g * flat_slope(sigmoid_error, sigmoid(logits), logits, labels)
+
+
 # fmt: off
 vjp(softmax_cross_entropy,        _cross_entropy_labels, _cross_entropy_logits)
 vjp(sparse_softmax_cross_entropy, None, _sparse_cross_entropy)
 vjp(sigmoid_cross_entropy,        lambda g, _y, _labels, logits: -g * logits,
-                                  lambda g, _y, labels, logits: g * (sigmoid(logits) - labels))
+                                  _sigmoid_cross_entropy)
+vjp(sigmoid_error,                lambda g, _z, _y, _x, _labels: g, None, lambda g, _z, _y, _x, _labels: -g)
 # fmt: on
