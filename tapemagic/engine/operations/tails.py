@@ -31,7 +31,7 @@ MIN_REUSED_SIZE = 4096
 
 
 def _repaired(z: Any, x: Any, exact: Callable[..., Any], *values: Any) -> Any:
-    """Return `z`, a new array, with the entries that lost digits replaced by ``exact(x, *values)`` there."""
+    """Return `z`, a new array, with ``exact(x, *values)`` instead of the entries that lost digits."""
     # Complex numbers stay as they are, and a tape keeps no `x` if it knew that no digits are lost.
     if z.dtype.kind != "f" or not z.size or x.__class__ is Absent:
         return z

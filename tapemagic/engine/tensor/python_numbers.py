@@ -46,21 +46,22 @@ def like_python(result: Any, x: Any, y: Any) -> Any:
         return result
     for tape in live():
         known = tape._python_numbers
-        if known is not None and _is_number(x, tape, known) and _is_number(y, tape, known):
+        if known is not None and _look_up(x, tape, known) and _look_up(y, tape, known):
             return bool(result)
     return result
 
 
-def _is_number(x: Any, tape: Any, known: dict[int, bool]) -> bool:
+def _look_up(x: Any, tape: Any, known: dict[int, bool]) -> bool:
+    """Return True if an operand would be a Python number, and remember the answer."""
     if type(x) is not Tensor:
         return type(x) in NUMBERS
     if len(known) > MAX_REMEMBERED:
         for i in known.keys() - tape._tracked.keys():
             del known[i]
-    return _is_from_python(x._id, tape._records, known)
+    return _follow_back(x._id, tape._records, known)
 
 
-def _is_from_python(i: int, records: Sequence[Any], known: dict[int, bool]) -> bool:
+def _follow_back(i: int, records: Sequence[Any], known: dict[int, bool]) -> bool:
     """Return True if a value is a replacement, or if operators computed it from replacements and Python numbers.
 
     - `known`: The answers so far, so that each record is looked at once.
@@ -95,7 +96,7 @@ def _operands(record: Record) -> tuple[int, ...]:
 
 
 def _record_of(i: int, records: Sequence[Any]) -> Record | None:
-    """Find the record of a result by bisection, since ids rise; None if the tape dropped it."""
+    """Find the record of a result by bisection, because ids rise. Return None if the tape dropped the record."""
 
     def first_id(position: int) -> int:
         # Records that were dropped leave gaps for a while.

@@ -358,7 +358,7 @@ def bincount(
     inside = places < length
     rows = places.shape[:1] if axis == -1 and places.ndim == 2 else ()
     if rows:
-        # Each row counts in a range of its own.
+        # Each row counts in a separate range.
         places = places + length * np.arange(rows[0])[:, None]
     shape, size = (*rows, length), length * int(np.prod(rows))
     if weights is None:
