@@ -124,6 +124,7 @@ class Recorder(Protocol):
     _notes_scopes: bool
     _rewatched: dict[int, int] | None
     _tracked: dict[int, int]
+    _python_numbers: dict[int, bool] | None
     _append: Callable[[Any], None]
 
     def _variable_read(self, variable: Any) -> None: ...

@@ -49,6 +49,8 @@ class Operation:
       factor and, for each result, the number of the element (0: no element). None if there are too many.
     - `spreads`: Whether the rules only copy elements of the gradient, or zeros, to new positions: each element of an
       input was added to at most one element of the result.
+    - `suffices`: For a function of one array whose rule reads it only where the result has lost digits: returns True
+      if a result has lost none.
     - `accepts`: The keyword arguments that the rules understand.
     - `ignores`: Keyword arguments on which no derivative depends.
     """
@@ -56,6 +58,7 @@ class Operation:
     __slots__ = (
         "_leads", "_names", "_unread", "accepts", "function", "ignores", "inputs", "joint_rule",
         "name", "number", "on_arrays", "pointwise", "rules", "selects", "spreads",
+        "suffices",
 )  # fmt: skip
 
     def __init__(self, function: Function) -> None:
@@ -70,6 +73,7 @@ class Operation:
         self.pointwise = isinstance(function, np.ufunc) and function.signature is None
         self.selects: Callable[..., list[tuple[int, Any]] | None] | None = None
         self.spreads = False
+        self.suffices: Callable[[Any], bool] | None = None
         self.accepts: frozenset[str] = frozenset()
         self.ignores: frozenset[str] = HARMLESS | ({"order"} if self.pointwise else set())
         self._names: tuple[str, ...] | None = None
@@ -356,6 +360,11 @@ def spreads(*functions: Function) -> None:
     """Declare that the rules of functions only copy elements of the gradient, and zeros, to new positions."""
     for function in functions:
         operation(function).spreads = True
+
+
+def lean(function: Function, suffices: Callable[[Any], bool]) -> None:
+    """Declare that a tape needn't keep the argument of a function if ``suffices(result)`` is true."""
+    operation(function).suffices = suffices
 
 
 def composite(function: Function) -> Callable[[F], F]:

@@ -13,6 +13,7 @@ from tapemagic.engine.laziness import as_lazy, is_lazy
 from tapemagic.engine.recording import clock, time_of
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
+from tapemagic.engine.tensor.python_numbers import mark_replacement
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.explain.advice import conversion, lost_track, replacement
@@ -174,6 +175,7 @@ class Session:
         if name in self.watch and not (self.observer.tracks(value)):
             value = self._to_watch(name, value)
             self.tape.track(value)
+            mark_replacement(value, self._plain_values.original(value))
             self.sources[name] = value
         # Other objects would be kept alive by the history without ever being shown.
         if isinstance(value, Traced):
@@ -496,10 +498,13 @@ class PlainValues:
         """Remember the value that was replaced by a tensor, the first one if that is a tensor as well."""
         self._originals.setdefault(id(tensor), (tensor, value))
 
+    def original(self, tensor: Any) -> Any:
+        """Return the value that a tensor replaced, or the tensor itself."""
+        return self._originals.get(id(tensor), (tensor, tensor))[1]
+
     def has_come(self, value: Any) -> bool:
         """Return True for a tensor that replaced a value of another type."""
-        original = self._originals.get(id(value))
-        return original is not None and not isinstance(original[1], Traced)
+        return id(value) in self._originals and not isinstance(self.original(value), Traced)
 
     def of(self, value: Any) -> Any:
         """Return a value with plain numbers instead of tensors; lists and dicts are changed in place."""

@@ -330,6 +330,7 @@ class BaseTape:
     def _clear(self) -> None:
         """Drop all records and watched values."""
         self._tracked: dict[int, int] = {}
+        self._python_numbers: dict[int, bool] | None = None
         self._leaves: set[int] = set()
         self._records: list[Any] = []
         self._take = self._taker()

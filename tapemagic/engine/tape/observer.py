@@ -171,6 +171,8 @@ class Observer(Tape):
         super().__init__(True, watch_accessed_variables)
         self._keeps = self._notes_scopes = True
         self._warned = True
+        # Only in cells do values replace Python numbers: see `python_numbers`.
+        self._python_numbers = {}
 
     def _clear(self) -> None:
         self._sites.clear()
