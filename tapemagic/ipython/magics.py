@@ -46,6 +46,7 @@ from tapemagic.ipython.line_arguments import (
     tensor_named,
 )
 from tapemagic.ipython.memory_limit import default_budget
+from tapemagic.ipython.nudged_runs import SLIDERS, NudgedRuns
 from tapemagic.ipython.options import OPTIONS, ORDER, documented
 from tapemagic.ipython.plotting import PlotRuns, parse_range
 from tapemagic.ipython.result_display import ShownReports, display_result
@@ -196,6 +197,9 @@ class TapeMagics(Magics):
                 "leave one of them out, or give the cell a sample in memory, such as X[:1000].compute()"
             )
         plots = PlotRuns(ready, plotted, begin) if plotted else None
+        nudged = NudgedRuns(ready, watch, begin) if options.check else None
+        if nudged and requests:
+            nudged.problem = SLIDERS
         request = fill_request(
             options,
             target_names=targets,
@@ -203,6 +207,7 @@ class TapeMagics(Magics):
             matrices=[kind for kind in get_args(Kind) if getattr(options, kind)],
             plot=plots.plot if plots else None,
             compute=Computing() if options.compute else None,
+            reruns=nudged,
         )
         what_if = self._what_if(ready, requests, begin, request) if requests else None
         if plots:
@@ -263,7 +268,11 @@ class TapeMagics(Magics):
         reports = self._reports.begin(text)
         try:
             with session:
-                value = what_if.first_run(session) if what_if else session.cell.run(session.named)
+                value = (
+                    what_if.first_run(session)
+                    if what_if
+                    else session.cell.run(_hook_of(session, request))
+                )
         except BaseException as error:
             if what_if and what_if.refusal:
                 raise
@@ -366,6 +375,11 @@ class TapeMagics(Magics):
         def targets_of(run: Session, value: Any) -> Sequence[Named]:
             return choose_targets(run, value, request.target_names).named
 
+        runs: Any = request.reruns
+        if failure and runs:
+            runs.problem = "it stopped with an error"
+        elif runs:
+            runs.begin_check(session, session.targets, targets_of)
         return replace(
             request,
             targets=session.targets,
@@ -483,6 +497,12 @@ class TapeMagics(Magics):
         """Show the programs of a function decorated with tapemagic.function."""
         __tracebackhide__ = True
         return display_result(tape_function(line, self.shell.user_ns), line, self.shell)
+
+
+def _hook_of(session: Session, request: ReportRequest) -> Callable[[str, Any, int], Any]:
+    """Return the hook for the assignments of a cell's ordinary run."""
+    runs: Any = request.reruns
+    return runs.hook(session) if runs else session.named
 
 
 def fill_request(options: Any, **values: Any) -> ReportRequest:

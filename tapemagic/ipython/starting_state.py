@@ -90,6 +90,8 @@ class Contents:
     - `names`: The names to start the search at.
     - `like`: Earlier contents; equal states are shared with it instead of stored twice.
 
+    - `is_complete`: Whether everything was searched, and every array copied.
+
     Examples
     --------
     >>> held = {"losses": [1.0]}
@@ -118,8 +120,14 @@ class Contents:
                 break
             name, value = waiting.popleft()
             waiting += [(name, part) for part in self._save(name, value)]
+        self.is_complete = not waiting and self._bytes <= MAX_BYTES
         # The earlier contents are only compared with; keeping them would keep every older copy alive.
         self._shared_states = {}
+
+    @property
+    def objects(self) -> Iterable[Any]:
+        """The objects that were found, also those whose contents are not saved."""
+        return self._objects.values()
 
     def restore(self) -> None:
         """Write the saved contents back into all objects."""
@@ -196,12 +204,13 @@ class CellStart:
     - `names`: The names that the cell reads or assigns.
 
     - `changed_since`: The names whose values other cells have changed since the first run.
+    - `contents`: The contents of the objects that the cell uses.
     """
 
     def __init__(self, namespace: dict[str, Any], names: Iterable[str]) -> None:
         self._namespace = namespace
         self._names = sorted(names)
-        self._contents = Contents(namespace, self._names)
+        self.contents = Contents(namespace, self._names)
         self._before: dict[str, Any] = namespace.copy()
         self._originals: dict[str, Any] = {}
         self._state_left: NotebookState | None = None
@@ -210,7 +219,7 @@ class CellStart:
     def undo(self) -> None:
         """Undo a first run that was refused."""
         bind(self._namespace, changed(self._before, self._namespace))
-        self._contents.restore()
+        self.contents.restore()
 
     def ran(self) -> None:
         """Record which names the first run changed."""
@@ -221,11 +230,11 @@ class CellStart:
     def rewind(self) -> None:
         """Give the notebook this state again."""
         bind(self._namespace, self._originals)
-        self._contents.restore()
+        self.contents.restore()
 
     def note_end(self) -> None:
         """Note what a run of the cell leaves, so that later changes by other cells are seen."""
-        state = NotebookState(self._namespace, self._names, self._originals, self._contents)
+        state = NotebookState(self._namespace, self._names, self._originals, self.contents)
         self._state_left = state.without_unused_names()
 
     def adopt(self) -> NotebookState:
@@ -239,7 +248,7 @@ class CellStart:
                 self._originals.pop(name, None)
                 if not _equal(before.bound.get(name), state.bound.get(name)):
                     self.changed_since.add(name)
-            self.changed_since |= self._contents.adopt(before.contents, state.contents)
+            self.changed_since |= self.contents.adopt(before.contents, state.contents)
         return state
 
     def ran_later(self, state: NotebookState) -> None:

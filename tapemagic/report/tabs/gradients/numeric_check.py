@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from math import inf
@@ -26,8 +26,7 @@ from tapemagic.errors import NotComputedError
 from tapemagic.explain.formatting import format_number
 from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.explain.snapshot import Snapshot
-from tapemagic.report.derivatives import Key, failure_reason
-from tapemagic.report.subject import Subject
+from tapemagic.report.derivatives import failure_reason
 from tapemagic.report.tabs.gradients.check_result import Check
 from tapemagic.report.tabs.gradients.replaying import (
     Replay,
@@ -119,59 +118,7 @@ class Claim(NamedTuple):
         return f"derivative of order {len(self.chain)}" if self.chain else "target"
 
 
-@dataclass
-class Checker:
-    """Compares derivatives with finite differences of a recording, and counts the work.
-
-    - `max_work`: The number of elements to compute after which no further check begins. It counts work, not seconds,
-      so that a page has the same contents on every machine.
-    """
-
-    subject: Subject
-    max_work: float = inf
-    _done: float = field(default=0.0, init=False)
-    _known: dict[Any, tuple[Any, Check]] = field(default_factory=dict, init=False)
-
-    def check(self, claim: Claim, count: int) -> Check:
-        """Compare a derivative, one of `count`, in as many entries as its part of the work allows."""
-        # Programs often take the gradients that the report takes, too.
-        parts = (claim.targets, *claim.chain, claim.sources)
-        key = (claim.is_matrix, *(tuple(map(id_of, xs)) for xs in parts))
-        if key in self._known:
-            value, result = self._known[key]
-            if np.array_equal(value, claim.value):
-                return result
-        if self._done >= self.max_work:
-            option = "%%tape --check" if self.subject.context.program.in_cell else "check=True"
-            return Check("not checked", note=OUT_OF_TIME.format(option))
-        result, used = _check(self.subject.whole, claim, WORK / count)
-        self._done += used
-        self._known[key] = claim.value, result
-        return result
-
-
-def checks_of(checker: Checker) -> Mapping[Key, Check]:
-    """Compare the derivatives of the table of gradients; return the results by target, source and order.
-
-    It is the recorded operations that are repeated, with changed sources. So the check is one of the derivative of
-    the recording: branches and constants are those of the run.
-    """
-    subject = checker.subject
-    table = subject.derivatives
-    claims: dict[Key, Claim] = {}
-    for (t, s, level), gradient in table.gradients.items():
-        if gradient is None:
-            below = table.gradients.get((t, s, level - 1))
-            # Where a derivative does not depend on the source, the next one is zero, and that is checked.
-            if below is None or (t, s, level) in table.problems:
-                continue
-        x = subject.sources[s][1]
-        value = np.zeros(x.shape, x.dtype) if gradient is None else unwrap(gradient)
-        claims[t, s, level] = Claim([subject.targets[t][1]], [[x]] * (level - 1), [x], value)
-    return {key: checker.check(claim, len(claims)) for key, claim in claims.items()}
-
-
-def _check(snapshot: Snapshot, claim: Claim, work: float) -> tuple[Check, float]:
+def check_replayed(snapshot: Snapshot, claim: Claim, work: float) -> tuple[Check, float]:
     """Compare a derivative, in as many entries as an amount of work allows; return also the amount that it took."""
     points = {id_of(x): unwrap(x) for x in (*claim.sources, *(x for xs in claim.chain for x in xs))}
     known = (claim.value, *map(unwrap, claim.targets), *points.values())
@@ -192,8 +139,8 @@ def _check(snapshot: Snapshot, claim: Claim, work: float) -> tuple[Check, float]
             if claim.chain and len(CENTRAL) * cost > MAX_WORK:
                 return Check("not checked", note=TOO_LONG), found + cost
             tolerance = TOLERANCES.get(str(claim.value.dtype), TOLERANCE)
-            chosen = _chosen(at.point.size // entry_size(at.inputs[0]), work, cost)
-            check = _Comparison(at, replay, claim, tolerance, scale).result(chosen)
+            chosen = chosen_entries(at.point.size // entry_size(at.inputs[0]), work, cost)
+            check = Comparison(at, claim, tolerance, scale, replay.own_gradients).result(chosen)
         except ReplayError as error:
             return Check("not checked", note=str(error)), found
         except NotComputedError:
@@ -239,7 +186,7 @@ def _lower(replay: Replay, claim: Claim) -> tuple[WeightedSum, float, float]:
     return WeightedSum(lower, inputs, outputs, weights), cost, scale
 
 
-def _chosen(size: int, work: float, cost: float) -> list[int]:
+def chosen_entries(size: int, work: float, cost: float) -> list[int]:
     """Entries of the sources, spread evenly: all, or as many as an amount of work allows."""
     count = int(min(max(work / (len(CENTRAL) * cost), 1), MAX_COMPARED, size))
     # Evenly spread, not random: a cell that runs again must give the same report, as nbval checks.
@@ -271,14 +218,21 @@ class _Column(NamedTuple):
 
 
 @dataclass
-class _Comparison:
-    """The check of a derivative by finite differences."""
+class Comparison:
+    """The check of a derivative by finite differences.
+
+    - `tolerance`: The relative difference that counts as none.
+    - `scale`: The size of the numbers whose rounding the differentiated quantity carries.
+    - `own`: The functions with custom gradients that it was computed by.
+    - `digits`: The significant digits of a finite difference.
+    """
 
     at: WeightedSum
-    replay: Replay
     claim: Claim
     tolerance: float
     scale: float
+    own: Sequence[str] = ()
+    digits: int = 17
 
     def result(self, chosen: list[int]) -> Check:
         """Compare the chosen entries, of a complex one both parts."""
@@ -357,9 +311,11 @@ class _Comparison:
         row = int(np.argmax(np.abs(c.tape - c.quotient)))
         name = self._name(row, k)
         here, there = c.tape[row] / stride, c.quotient[row] / stride
-        numbers = format_number(here), format_number(_shown(there, here))
-        note = self._note(row, k)
-        return self._outcome(Check("differs", self.tolerance, checked, 0, name, *numbers, note))
+        there = float(f"{_shown(there, here):.{self.digits}g}")
+        lacking = float(f"{there - here:.{min(self.digits, 9)}g}")
+        numbers = format_number(here), format_number(there)
+        check = Check("differs", self.tolerance, checked, 0, name, *numbers, self._note(row, k))
+        return self._outcome(replace(check, lacking=format_number(lacking)))
 
     def _name(self, row: int, k: int) -> str:
         """The name of an entry."""
@@ -385,7 +341,7 @@ class _Comparison:
             return (
                 f"there is a kink: the slope is {left:.3g} on one side and {right:.3g} on the other"
             )
-        own = self.replay.own_gradients
+        own = self.own
         return (
             f"{', '.join(own)} has a custom gradient, which may differ from the derivative"
             if own

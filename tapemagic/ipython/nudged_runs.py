@@ -1,0 +1,344 @@
+"""Run a %%tape cell again with nudged inputs, by which --check finds the parts that a gradient lacks."""
+
+from __future__ import annotations
+
+import dis
+import gc
+import logging
+import sys
+import time
+import warnings
+import weakref
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from itertools import pairwise
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.events import is_generated, origin_of
+from tapemagic.engine.recording import time_of
+from tapemagic.engine.tape.observer import GradientCall
+from tapemagic.engine.tape.tape import Tape
+from tapemagic.engine.tensor.tensor import Traced, id_of, put_value, unwrap
+from tapemagic.engine.tensor.variable import Variable, reset
+from tapemagic.explain.formatting import clipped, printable
+from tapemagic.explain.snapshot import Named
+from tapemagic.ipython.failure import read_failure
+from tapemagic.ipython.not_repeated import NotRepeatedError, nothing_twice, unrepeatable
+from tapemagic.ipython.plotting import isolated_figures
+from tapemagic.ipython.runcell import Cell
+from tapemagic.ipython.session import Session
+from tapemagic.ipython.starting_state import CellStart, Contents, bind, changed
+from tapemagic.ipython.what_if import captured
+from tapemagic.report.request import RerunError
+
+SECONDS = 10.0
+"""The time after which no further run of a cell begins, and a run ends."""
+MAX_STEPS = 100_000
+"""The number of steps of a run that are compared with those of another."""
+MAX_BOUND = 10_000
+"""The number of tensors for which it is known which assignment bound them."""
+MAX_MESSAGE = 120
+
+INCOMPLETE = "its data are too large to be copied"
+TOO_LONG = "its runs would take too long"
+SLIDERS = "it has sliders; leave out --what-if"
+
+Choice = Callable[[Session, Any], Sequence[Named]]
+Place = tuple[str, Any]
+"""Where a source gets its value: ``("object", x)``, ``("initial", name)`` or ``("bound", (name, count))``."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of the cell.
+
+    - `found`: Its values by the ids that they have in the ordinary run.
+    """
+
+    session: Session
+    found: Mapping[int, Any]
+
+    def find(self, x: Any) -> Any:
+        """Return the value in this run for a tensor of the ordinary run."""
+        if id_of(x) not in self.found:
+            raise RerunError("another run has no such value")
+        return self.found[id_of(x)]
+
+    def tape(self) -> Tape:
+        """Return a tape with the recording of this run."""
+        return self.session.recording()
+
+
+class NudgedRuns:
+    """The runs of a cell for a check; created before its ordinary run.
+
+    - `begin`: Makes a session for a run of the cell.
+    - `problem`: The reason why the cell isn't run again, or ''.
+    """
+
+    def __init__(self, cell: Cell, watch: Sequence[str], begin: Callable[[], Session]) -> None:
+        self._cell = cell
+        self._begin = begin
+        namespace = cell.namespace
+        self._names = {*cell.read, *cell.assigned, *watch}
+        self._start = CellStart(namespace, self._names)
+        self._tensors = {id(x): x for x in namespace.values() if isinstance(x, Traced)}
+        # Reports compute with neither NumPy's warnings nor the garbage collector of the notebook.
+        self._errors, self._collects = np.geterr(), gc.isenabled()
+        self._bound: dict[int, tuple[Any, tuple[str, int]]] = {}
+        self._places: dict[int, Place] = {}
+        self._path: _Path | None = None
+        self._deadline = 0.0
+        self._left = SECONDS
+        self.problem = unrepeatable(self._start.contents.objects)
+        if not self._start.contents.is_complete:
+            self.problem = INCOMPLETE
+
+    def hook(self, session: Session) -> Callable[[str, Any, int], Any]:
+        """Return the hook for the assignments of the ordinary run, which notes the tensors that they bind."""
+
+        def note(key: tuple[str, int], value: Any) -> None:
+            if len(self._bound) < MAX_BOUND:
+                self._bound.setdefault(id(value), (weakref.ref(value), key))
+
+        return _hook(session, note)
+
+    def begin_check(self, session: Session, targets: Sequence[Named], choice: Choice) -> None:
+        """Prepare the runs for a report on the ordinary run and its targets."""
+        if self.problem:
+            return
+        self._start.ran()
+        self._session, self._targets, self._choice = session, targets, choice
+        self._calls: Sequence[GradientCall] = session.observer.gradient_calls()
+        self._places = {
+            id_of(x): place for _, x in session.all_sources() if (place := self._place(x))
+        }
+
+    def _place(self, x: Any) -> Place | None:
+        """Return where a source gets its value, or None if no run of the cell can change it."""
+        if isinstance(x, Variable):
+            if time_of(id_of(x)) <= self._session.began:
+                return "object", x
+        elif id(x) in self._tensors:
+            return "object", x
+        for name, value in self._session.initial.items():
+            if value is x:
+                return "initial", name
+        reference, key = self._bound.get(id(x), (lambda: None, ("", 0)))
+        return ("bound", key) if reference() is x else None
+
+    def can_nudge(self, x: Any) -> bool:
+        """Return True if a run can have another value for a source."""
+        return id_of(x) in self._places
+
+    @contextmanager
+    def isolated(self) -> Iterator[None]:
+        """Undo afterwards what runs of the cell change, and hide what they display."""
+        namespace = self._cell.namespace
+        names, contents = namespace.copy(), Contents(namespace, self._names)
+        collected, disabled = gc.isenabled(), logging.root.manager.disable
+        try:
+            with ExitStack() as stack:
+                for context in (captured(), isolated_figures(), np.errstate(**self._errors)):
+                    stack.enter_context(context)
+                stack.enter_context(warnings.catch_warnings(action="ignore"))
+                # A handler of logging writes to the stream that it was made with, which nothing captures.
+                logging.disable(logging.CRITICAL)
+                if self._collects:
+                    gc.enable()
+                yield
+        finally:
+            logging.disable(disabled)
+            if not collected:
+                gc.disable()
+            bind(namespace, changed(names, namespace))
+            contents.restore()
+
+    def run(self, values: Mapping[int, Any]) -> Run:
+        """Run the cell from its starting state, with other values for some sources, given by id; inside `isolated`.
+
+        Raises RerunError if the cell can't be run again, stops, or takes other branches than at first.
+        """
+        if self.problem:
+            raise RerunError(self.problem)
+        started = time.perf_counter()
+        first = self._path is None
+        try:
+            run, path = self._run(values)
+        except NotRepeatedError as error:
+            self.problem = str(error)
+        except RerunError as error:
+            if first or str(error) == TOO_LONG:
+                self.problem = str(error)
+            raise
+        finally:
+            self._left -= time.perf_counter() - started
+        if self.problem:
+            raise RerunError(self.problem)
+        if self._path is None:
+            self._path = path
+        elif line := self._path.differs_on(path):
+            raise RerunError(f"nudging changes a condition on line {line}")
+        return run
+
+    def _run(self, values: Mapping[int, Any]) -> tuple[Run, _Path]:
+        self._start.rewind()
+        path = _Path(time.perf_counter() + self._left)
+        found: dict[tuple[str, int], Any] = {}
+        places = [(self._places[i], value) for i, value in values.items()]
+        bound = {place: value for (kind, place), value in places if kind == "bound"}
+
+        def nudge(key: tuple[str, int], value: Any) -> None:
+            found[key] = value
+            if key in bound:
+                _change(value, bound[key])
+
+        with ExitStack() as stack:
+            for (kind, x), value in places:
+                if kind == "object":
+                    stack.callback(_change, x, unwrap(x))
+                    _change(x, value)
+            session = self._begin()
+            for (kind, name), value in places:
+                if kind == "initial":
+                    _change(session.initial[name], value)
+            try:
+                with nothing_twice() as repeated, path, session:
+                    result = self._cell.run(_hook(session, nudge))
+            except (KeyboardInterrupt, NotRepeatedError, RerunError):
+                raise
+            except BaseException as error:  # noqa: BLE001 -- a user cell may raise anything, SystemExit as well
+                raise RerunError(_stopped(error, session)) from None
+            # The cell may have caught the error.
+            if repeated:
+                raise NotRepeatedError(repeated[0])
+            targets = dict(self._choice(session, result))
+        return Run(session, self._found(session, found, targets)), path
+
+    def _found(
+        self,
+        session: Session,
+        bound: Mapping[tuple[str, int], Any],
+        targets: Mapping[str, Any],
+    ) -> dict[int, Any]:
+        """Return the values of a run by the ids that they have in the ordinary run."""
+        found: dict[int, Any] = {}
+        calls = session.observer.gradient_calls()
+        if len(calls) == len(self._calls):
+            for call, again in zip(self._calls, calls, strict=True):
+                for a, b in ((call.targets, again.targets), (call.sources, again.sources)):
+                    found |= {id_of(x): y for x, y in zip(a, b, strict=False)}
+        found |= {id_of(x): targets[name] for name, x in self._targets if name in targets}
+        for i, (kind, place) in self._places.items():
+            if kind == "object":
+                found[i] = place
+            elif kind == "initial":
+                found[i] = session.initial[place]
+            elif place in bound:
+                found[i] = bound[place]
+        return found
+
+
+def _hook(
+    session: Session, bound: Callable[[tuple[str, int], Any], None]
+) -> Callable[[str, Any, int], Any]:
+    """Return a hook for assignments that calls `bound` with each tensor, its name, and which of that name it is."""
+    counts: Counter[str] = Counter()
+
+    def named(name: str, value: Any, line: int) -> Any:
+        value = session.named(name, value, line)
+        if isinstance(value, Traced):
+            counts[name] += 1
+            bound((name, counts[name]), value)
+        return value
+
+    return named
+
+
+def _change(x: Any, value: Any) -> None:
+    """Give a tensor or Variable another value, without an event on tapes."""
+    if isinstance(x, Variable):
+        reset(x, value)
+    else:
+        put_value(x, value)
+
+
+def _stopped(error: BaseException, session: Session) -> str:
+    """Say that the cell stops, with the error and its line."""
+    failure = read_failure(error, session)
+    words = clipped(f"{failure.error}: {printable(failure.message)}".rstrip(": ."), MAX_MESSAGE)
+    return f"it stops with {words}" + (f" (line {failure.line})" if failure.line else "")
+
+
+class _Path:
+    """The steps that a run takes through user code, by which two runs with different branches are told apart.
+
+    - `deadline`: The time at which the run ends.
+    """
+
+    def __init__(self, deadline: float) -> None:
+        self._deadline = deadline
+        self._steps: list[tuple[CodeType, int, int]] = []
+        self._count = 0
+
+    def __enter__(self) -> None:
+        # No other hook sees conditions before Python 3.12. A debugger sees nothing of these runs.
+        self._outer = sys.gettrace()
+        sys.settrace(self._called)
+
+    def __exit__(self, *_error: object) -> None:
+        sys.settrace(self._outer)
+
+    def _called(self, frame: FrameType, _event: str, _arg: Any) -> Any:
+        code = frame.f_code
+        if origin_of(code.co_filename) != "" or is_generated(code):
+            return None
+        if _branches(code):
+            frame.f_trace_opcodes = True
+        return self._stepped
+
+    def _stepped(self, frame: FrameType, event: str, _arg: Any) -> Any:
+        at = frame.f_lasti
+        if event == "line" or (event == "opcode" and at in _branches(frame.f_code)):
+            self._count += 1
+            if self._count <= MAX_STEPS:
+                self._steps.append((frame.f_code, at, frame.f_lineno))
+            if not self._count % 256 and time.perf_counter() > self._deadline:
+                raise RerunError(TOO_LONG)
+        return self._stepped
+
+    def differs_on(self, other: _Path) -> int:
+        """Return the line after which another run went a different way, or 0."""
+        line = 0
+        for (code, at, here), (code_, at_, _) in zip(self._steps, other._steps, strict=False):
+            if code is not code_ or at != at_:
+                return line or here
+            line = here
+        return line if self._count != other._count else 0
+
+
+@cache
+def _branches(code: CodeType) -> frozenset[int]:
+    """Return the instructions behind the conditions of a code whose branches are on the condition's own line.
+
+    Other branches are seen by their lines, which takes less time.
+    """
+    instructions = list(dis.get_instructions(code))
+    lines: dict[int, int | None] = {}
+    line = None
+    for instruction in instructions:
+        line = instruction.positions.lineno if instruction.positions else line
+        lines[instruction.offset] = line
+    found: set[int] = set()
+    for instruction, following in pairwise(instructions):
+        if "JUMP" in instruction.opname and "_IF_" in instruction.opname:
+            ends = {following.offset, instruction.argval}
+            if any(lines.get(end) == lines[instruction.offset] for end in ends):
+                found |= ends
+    return frozenset(found)

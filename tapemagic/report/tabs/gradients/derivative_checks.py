@@ -1,0 +1,395 @@
+"""Derivatives of a report, checked by the recorded operations, and by further runs of the cell with nudged inputs.
+
+The recorded operations, repeated, show that a derivative is that of the recording. Only a further run of the cell shows
+whether the recording is the cell: whether a value left the tape and came back as a plain number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from tapemagic.engine.gradcheck.finite_differences import (
+    CENTRAL,
+    STEP,
+    WeightedSum,
+    entry_size,
+    flat,
+)
+from tapemagic.engine.recording import silence, time_of
+from tapemagic.engine.tensor.tensor import id_of, unwrap
+from tapemagic.engine.tensor.variable import Variable
+from tapemagic.explain.formatting import format_number
+from tapemagic.explain.missing_parts import held_back, left_through, ways_out
+from tapemagic.explain.query import Question
+from tapemagic.report.derivatives import Key
+from tapemagic.report.request import RerunError, Reruns, Run
+from tapemagic.report.subject import Subject
+from tapemagic.report.tabs.gradients.check_result import Check
+from tapemagic.report.tabs.gradients.numeric_check import (
+    WORK,
+    Claim,
+    Comparison,
+    check_replayed,
+    chosen_entries,
+)
+from tapemagic.report.tabs.gradients.replaying import double
+
+RERUN_WORK = WORK / 3
+"""The number of elements to compute in further runs of the cell; beyond, fewer entries are nudged."""
+RECORD, START = 10_000, 300_000
+"""The number of elements that could be computed in the time of recording an operation, and of starting a run."""
+COARSE = 1e-10
+"""The rounding error of a dtype from which on steps are longer, and tolerances rougher."""
+LONGER, ROUGH, DIGITS = 10.0, 1e-2, 3
+"""For such a dtype: the factor of the step, the tolerance, and the digits of a finite difference."""
+TOLERANCE = 1e-6
+"""The relative difference between the tape and further runs that counts as none, in double precision."""
+SAME = 1e-12
+"""The relative difference between two runs with the same inputs that counts as none."""
+
+OUT_OF_TIME = "checking the other gradients took too long; {} checks them all"
+LOWER = "the first derivative lacks a part already"
+OTHER_RESULT = (
+    "with the same inputs, another run gave another result (it uses the clock, for instance, or random numbers "
+    "without a seed)"
+)
+CHANGES = "{} changes in the cell, and nudging it would change its steps as well"
+UNNAMED = "{} can't be nudged, as the cell makes it without giving it a name"
+
+
+@dataclass
+class Checker:
+    """Compares derivatives with finite differences of a recording, and of the cell, and counts the work.
+
+    - `max_work`: The number of elements to compute after which no further check begins. It counts work, not seconds,
+      so that a page has the same contents on every machine.
+    """
+
+    subject: Subject
+    max_work: float = inf
+    _done: float = field(default=0.0, init=False)
+    _known: dict[Any, tuple[Any, Check]] = field(default_factory=dict, init=False)
+
+    def check(self, claim: Claim, count: int) -> Check:
+        """Compare a derivative, one of `count`, in as many entries as its part of the work allows."""
+        # Programs often take the gradients that the report takes, too.
+        parts = (claim.targets, *claim.chain, claim.sources)
+        key = (claim.is_matrix, *(tuple(map(id_of, xs)) for xs in parts))
+        if key in self._known:
+            value, result = self._known[key]
+            if np.array_equal(value, claim.value):
+                return result
+        if self._done >= self.max_work:
+            option = "%%tape --check" if self.subject.context.program.in_cell else "check=True"
+            return Check("not checked", note=OUT_OF_TIME.format(option))
+        result, used = check_replayed(self.subject.whole, claim, WORK / count)
+        self._done += used
+        result = self._decided(claim, result, count)
+        self._known[key] = claim.value, result
+        return result
+
+    def _decided(self, claim: Claim, replayed: Check, count: int) -> Check:
+        """Complete the result of the repeated operations by what further runs of the cell give."""
+        subject, runs = self.subject, self.subject.request.reruns
+        if runs is None:
+            return replace(replayed, left=self._left(claim))
+        if self._is_lower_wrong(claim):
+            return Check("not checked", note=LOWER)
+        try:
+            if not _can_compare(claim):
+                return replayed
+            with runs.isolated():
+                return _Nudging(subject, runs, claim, replayed, RERUN_WORK / count).result()
+        except RerunError as error:
+            return replace(replayed, left=self._left(claim), not_rerun=str(error))
+
+    def _left(self, claim: Claim) -> str:
+        """Say through which calls values left the tape, or ''."""
+        subject = self.subject
+        for y in claim.targets:
+            for x in claim.sources:
+                if words := ways_out(_question(subject, y, x)):
+                    return words
+        return ""
+
+    def _is_lower_wrong(self, claim: Claim) -> bool:
+        """Return True if a derivative of first order, of which this is a derivative, lacks a part."""
+        for x in claim.chain[0] if claim.chain else ():
+            for y in claim.targets:
+                gradient = self._first_order.get((id_of(y), id_of(x)))
+                if gradient is not None:
+                    first = Claim([y], [], [x], unwrap(gradient))
+                    if self.check(first, len(self._first_order)).outcome == "lacks":
+                        return True
+        return False
+
+    @cached_property
+    def _first_order(self) -> Mapping[tuple[int, int], Any]:
+        """The gradients of the report by the ids of target and source."""
+        subject = self.subject
+        return {
+            (id_of(subject.targets[t][1]), id_of(subject.sources[s][1])): gradient
+            for (t, s, level), gradient in subject.derivatives.gradients.items()
+            if level == 1
+        }
+
+
+def checks_of(checker: Checker) -> Mapping[Key, Check]:
+    """Compare the derivatives of the table of gradients; return the results by target, source and order."""
+    subject = checker.subject
+    table = subject.derivatives
+    claims: dict[Key, Claim] = {}
+    for (t, s, level), gradient in table.gradients.items():
+        if gradient is None:
+            below = table.gradients.get((t, s, level - 1))
+            # Where a derivative does not depend on the source, the next one is zero, and that is checked.
+            if below is None or (t, s, level) in table.problems:
+                continue
+        x = subject.sources[s][1]
+        value = np.zeros(x.shape, x.dtype) if gradient is None else unwrap(gradient)
+        claims[t, s, level] = Claim([subject.targets[t][1]], [[x]] * (level - 1), [x], value)
+    return {key: checker.check(claim, len(claims)) for key, claim in claims.items()}
+
+
+def _question(subject: Subject, y: Any, x: Any) -> Question:
+    names = subject.known_names
+    target, source = names.get(id_of(y), "the target"), names.get(id_of(x), "the input")
+    return Question(subject.whole, y, x, target, source, names, (), subject.context.program)
+
+
+def _can_compare(claim: Claim) -> bool:
+    """Return True if finite differences of a further run can be compared with a derivative."""
+    known = [claim.value, *map(unwrap, claim.targets), *map(unwrap, claim.sources)]
+    if not all(isinstance(x, np.ndarray | np.generic) and np.all(np.isfinite(x)) for x in known):
+        return False
+    is_complex = any(x.dtype.kind == "c" for x in known)
+    return bool(claim.value.size) and not (claim.is_matrix and is_complex)
+
+
+class _Longer(WeightedSum):
+    """A sum with longer steps, for numbers in lower precision."""
+
+    @cached_property
+    def strides(self) -> Any:
+        return LONGER * super().strides
+
+
+@dataclass
+class _Nudging:
+    """The comparison of a derivative with runs of the cell in which the sources are nudged.
+
+    - `replayed`: What the repeated operations gave.
+    - `work`: The number of elements that may be computed.
+    """
+
+    subject: Subject
+    runs: Reruns
+    claim: Claim
+    replayed: Check
+    work: float
+    _problem: str = field(default="", init=False)
+
+    def result(self) -> Check:
+        """Compare; raise RerunError if the runs decide nothing."""
+        claim, runs = self.claim, self.runs
+        for x in claim.sources:
+            self._require_nudging(x)
+        inputs = [double(unwrap(x)) for x in claim.sources]
+        base = self._base()
+        weights = flat([np.ones_like(y) for y in base])
+        kind = _Longer if self._is_coarse else WeightedSum
+        at = kind(self._lower, inputs, base, weights)
+        compared = self._compare(at)
+        if compared.outcome == "agrees":
+            return self._agreeing(compared)
+        if self._problem:
+            raise RerunError(runs.problem or self._problem)
+        # The clock may have gone on only now.
+        if not _is_same(self._run(inputs), base, self._same):
+            raise RerunError(OTHER_RESULT)
+        if compared.outcome == "not checked":
+            raise RerunError(compared.note)
+        if compared.note or self.replayed.outcome == "differs":
+            # A kink, or a derivative that isn't even that of the recording.
+            return self.replayed
+        return self._lacking(compared)
+
+    def _agreeing(self, compared: Check) -> Check:
+        # The repeated operations are compared more exactly; but if they can't be, this is what is known.
+        if self.replayed.outcome == "not checked":
+            return replace(compared, is_rerun=True)
+        return replace(self.replayed, is_rerun=self.replayed.outcome == "agrees")
+
+    def _lacking(self, compared: Check) -> Check:
+        """The result where the runs differ from the tape, and the recorded operations don't."""
+        for y in self.claim.targets:
+            for x in self.claim.sources:
+                question = _question(self.subject, y, x)
+                if why := held_back(question, self.subject.after_gradients):
+                    raise RerunError(why)
+        causes = (
+            left_through(_question(self.subject, y, x))
+            for y in self.claim.targets
+            for x in self.claim.sources
+        )
+        note = next(filter(None, causes), "")
+        return replace(compared, outcome="lacks", note=note, is_rerun=True)
+
+    def _require_nudging(self, x: Any) -> None:
+        """Raise a RerunError if the runs can't nudge a source as the tape differentiates by it."""
+        name = self.subject.known_names.get(id_of(x), "a source")
+        if self.runs.problem:
+            raise RerunError(self.runs.problem)
+        if not self.runs.can_nudge(x):
+            raise RerunError(UNNAMED.format(name))
+        end = max(time_of(id_of(y)) for y in self.claim.targets)
+        changes = self.subject.whole.events_of("assigned", "changed")
+        if isinstance(x, Variable) and any(
+            event.number == id_of(x) and event.time <= end for event in changes
+        ):
+            raise RerunError(CHANGES.format(name))
+
+    @cached_property
+    def _dtypes(self) -> list[Any]:
+        """The dtypes of the numbers that the cell computes with."""
+        records = self.subject.whole.records[: self.subject.operations]
+        outputs = (record[4] for record in records)
+        arrays = [y for ys in outputs for y in (ys if isinstance(ys, tuple) else (ys,))]
+        both = [*arrays, *map(unwrap, (*self.claim.sources, *self.claim.targets))]
+        kinds = {x.dtype for x in both if isinstance(x, np.ndarray | np.generic)}
+        return [kind for kind in kinds if kind.kind in "fc"]
+
+    @cached_property
+    def _rounding(self) -> float:
+        return max((float(np.finfo(kind).eps) for kind in self._dtypes), default=0.0)
+
+    @property
+    def _is_coarse(self) -> bool:
+        return self._rounding > COARSE
+
+    @property
+    def _same(self) -> float:
+        return max(SAME, 100 * self._rounding) if self._is_coarse else SAME
+
+    def _compare(self, at: WeightedSum) -> Check:
+        """Compare entries that are spread evenly, and all entries together."""
+        size = at.point.size // entry_size(at.inputs[0])
+        records = self.subject.whole.records[: self.subject.operations]
+        cost = START + RECORD * len(records) + 10 * sum(y.size for y in at.outputs) + 10 * size
+        chosen = chosen_entries(size, self.work, cost)
+        scale = float(np.sum(np.abs(flat(at.outputs))))
+        if self._is_coarse:
+            scale *= self._rounding / np.finfo(float).eps
+        tolerance, digits = (ROUGH, DIGITS) if self._is_coarse else (TOLERANCE, 9)
+        comparison = Comparison(at, self.claim, tolerance, scale, (), digits)
+        check = comparison.result(chosen)
+        if check.outcome != "agrees" or len(chosen) == size or self.claim.is_matrix:
+            return check
+        where = self._differing_entry(at, tolerance)
+        return check if where is None else comparison.result([where])
+
+    def _differing_entry(self, at: WeightedSum, tolerance: float) -> int | None:
+        """Nudge all entries together; if the tape differs, halve them until one is left, and return it."""
+        rng = np.random.default_rng(0)
+        v = at.strides * rng.choice([-1.0, 1.0], at.point.size) * rng.uniform(0.5, 1, at.point.size)
+        gradient = flat([double(self.claim.value)])
+
+        def gap(start: int, stop: int) -> float:
+            direction = np.zeros(v.size)
+            direction[start:stop] = v[start:stop]
+            ys = [at.at(STEP * steps * direction) for steps in CENTRAL]
+            slope = sum(c / STEP * y for c, y in zip(CENTRAL.values(), ys, strict=True))
+            tape, quotient = gradient @ direction, float(at.weights @ slope)
+            size = max(float(np.abs(gradient * direction).sum()), abs(quotient))
+            found = abs(tape - quotient)
+            return found if np.isfinite(found) and found > 10 * tolerance * size else 0.0
+
+        start, stop = 0, v.size
+        if not gap(start, stop):
+            return None
+        while stop - start > 1:
+            middle = (start + stop) // 2
+            left, right = gap(start, middle), gap(middle, stop)
+            if not left and not right:
+                return None
+            start, stop = (start, middle) if left >= right else (middle, stop)
+        return start // entry_size(at.inputs[0])
+
+    def _base(self) -> list[Any]:
+        """Run the cell with the same inputs; raise RerunError if its result is another."""
+        values = [unwrap(x) for x in self.claim.sources]
+        run = self.runs.run(self._by_id(values))
+        pairs = [(unwrap(run.find(y)), unwrap(y)) for y in self.claim.targets]
+        if not _is_same([a for a, _ in pairs], [b for _, b in pairs], self._same):
+            raise RerunError(OTHER_RESULT)
+        return self._quantity(run)
+
+    def _by_id(self, values: Sequence[Any]) -> dict[int, Any]:
+        """The sources' values by id, with the dtypes of the cell."""
+        pairs = zip(self.claim.sources, values, strict=True)
+        return {id_of(x): np.asarray(value).astype(x.dtype)[()] for x, value in pairs}
+
+    def _run(self, values: Sequence[Any]) -> list[Any]:
+        return self._quantity(self.runs.run(self._by_id(values)))
+
+    def _quantity(self, run: Run) -> list[Any]:
+        """Return what is one order lower, in a run."""
+        goals = [run.find(y) for y in self.claim.targets]
+        if not self.claim.chain:
+            return [double(np.asarray(unwrap(y))[()]) for y in goals]
+        tape = run.tape()
+        with silence():
+            for k, below in enumerate(self.claim.chain, 1):
+                xs = [run.find(x) for x in below]
+                with tape if k < len(self.claim.chain) else nullcontext():
+                    goals = tape.gradient(goals, xs, unconnected_gradients="zero")
+        return [double(np.asarray(unwrap(y))[()]) for y in goals]
+
+    def _lower(self, *values: Any) -> list[Any]:
+        """The differentiated quantity for other values of the sources; nan where a run doesn't give it."""
+        try:
+            return self._run(list(map(unwrap, values)))
+        except RerunError as error:
+            self._problem = str(error)
+            if self.runs.problem:
+                raise
+            shapes = self._shapes
+            return [np.full(shape, np.nan)[()] for shape in shapes]
+
+    @cached_property
+    def _shapes(self) -> list[tuple[int, ...]]:
+        last = self.claim.chain[-1] if self.claim.chain else self.claim.targets
+        return [tuple(x.shape) for x in last]
+
+
+def _is_same(xs: Sequence[Any], ys: Sequence[Any], tolerance: float) -> bool:
+    """Return True if two runs gave the same numbers."""
+    return len(xs) == len(ys) and all(
+        np.shape(x) == np.shape(y)
+        and float(np.max(np.abs(np.subtract(x, y)), initial=0.0))
+        <= tolerance * float(np.max(np.abs(y), initial=0.0))
+        for x, y in zip(xs, ys, strict=True)
+    )
+
+
+def lacking_text(check: Check, symbol: str, source: str) -> str:
+    """Say what nudging a source gives, and what the tape's gradient lacks.
+
+    Examples
+    --------
+    >>> check = Check("lacks", here="1.3", there="2.6", lacking="1.3", note="left through float() on line 3")
+    >>> lacking_text(check, "dy/dx", "x")
+    "Nudging x gives dy/dx = 2.6; the tape's 1.3 lacks half, which left through float() on line 3."
+    """
+    entry = check.entry
+    what = "half" if check.lacking == check.here else check.lacking
+    what = "all of it" if check.here == format_number(0.0) else what
+    note = f", which {check.note}" if check.note else ""
+    return f"Nudging {source}{entry} gives {symbol}{entry} = {check.there}; the tape's {check.here} lacks {what}{note}."
