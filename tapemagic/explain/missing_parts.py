@@ -60,13 +60,15 @@ def missing(q: Question, differentiated: Any = None) -> str:
 
 
 def left_through(q: Question) -> str:
-    """Say where the part of a target that a gradient lacks left the tape, as the end of a sentence, or return ''."""
+    """Say where the part of a target that a gradient lacks left the tape, as the end of a sentence."""
     event, certainty = lost_part(q)
     events = [event] if event is not None and certainty == Certainty.YES else _ways_out(q)
     if not events:
-        return ""
-    advice = replacement(events[-1], q.program.namespace)
-    return f"left through {_ways(events)}" + (f". {advice}" if len(events) == 1 and advice else "")
+        reason = missing(q)
+        return f". {reason}" if reason else "."
+    # Advice for one of several calls might be for one that does no harm.
+    advice = replacement(events[0], q.program.namespace) if len(events) == 1 else ""
+    return f", which left through {_ways(events)}." + (f" {advice}." if advice else "")
 
 
 def ways_out(q: Question) -> str:

@@ -13,14 +13,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cache
 from itertools import pairwise
 from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.events import is_generated, origin_of
+from tapemagic.engine.events import EVALUATED, is_generated, origin_of
 from tapemagic.engine.recording import time_of
 from tapemagic.engine.tape.observer import GradientCall
 from tapemagic.engine.tape.tape import Tape
@@ -39,6 +38,8 @@ from tapemagic.report.request import RerunError
 
 SECONDS = 10.0
 """The time after which no further run of a cell begins, and a run ends."""
+MIN_RUNS = 8
+"""The number of runs for the check of one entry."""
 MAX_STEPS = 100_000
 """The number of steps of a run that are compared with those of another."""
 MAX_BOUND = 10_000
@@ -169,6 +170,8 @@ class NudgedRuns:
             raise RerunError(self.problem)
         started = time.perf_counter()
         first = self._path is None
+        if self._left <= 0:
+            raise RerunError(TOO_LONG)
         try:
             run, path = self._run(values)
         except NotRepeatedError as error:
@@ -183,6 +186,9 @@ class NudgedRuns:
             raise RerunError(self.problem)
         if self._path is None:
             self._path = path
+            if MIN_RUNS * (SECONDS - self._left) > SECONDS:
+                self.problem = TOO_LONG
+                raise RerunError(TOO_LONG)
         elif line := self._path.differs_on(path):
             raise RerunError(f"nudging changes a condition on line {line}")
         return run
@@ -286,6 +292,8 @@ class _Path:
         self._deadline = deadline
         self._steps: list[tuple[CodeType, int, int]] = []
         self._count = 0
+        # By identity, since the hash of a code takes long; the codes are kept alive for that.
+        self._branches: dict[int, tuple[CodeType, frozenset[int]]] = {}
 
     def __enter__(self) -> None:
         # No other hook sees conditions before Python 3.12. A debugger sees nothing of these runs.
@@ -297,15 +305,19 @@ class _Path:
 
     def _called(self, frame: FrameType, _event: str, _arg: Any) -> Any:
         code = frame.f_code
-        if origin_of(code.co_filename) != "" or is_generated(code):
+        # Named tuples are made by a lambda that Python compiles from text.
+        is_text = code.co_filename == EVALUATED and code.co_name == "<lambda>"
+        if is_text or origin_of(code.co_filename) != "" or is_generated(code):
             return None
-        if _branches(code):
+        if id(code) not in self._branches:
+            self._branches[id(code)] = code, _branches(code)
+        if self._branches[id(code)][1]:
             frame.f_trace_opcodes = True
         return self._stepped
 
     def _stepped(self, frame: FrameType, event: str, _arg: Any) -> Any:
         at = frame.f_lasti
-        if event == "line" or (event == "opcode" and at in _branches(frame.f_code)):
+        if event == "line" or (event == "opcode" and at in self._branches[id(frame.f_code)][1]):
             self._count += 1
             if self._count <= MAX_STEPS:
                 self._steps.append((frame.f_code, at, frame.f_lineno))
@@ -317,13 +329,13 @@ class _Path:
         """Return the line after which another run went a different way, or 0."""
         line = 0
         for (code, at, here), (code_, at_, _) in zip(self._steps, other._steps, strict=False):
-            if code is not code_ or at != at_:
+            # A cell may make the same code anew, as exec and dataclasses do.
+            if at != at_ or (code is not code_ and code != code_):
                 return line or here
             line = here
         return line if self._count != other._count else 0
 
 
-@cache
 def _branches(code: CodeType) -> frozenset[int]:
     """Return the instructions behind the conditions of a code whose branches are on the condition's own line.
 

@@ -27,7 +27,7 @@ class Check:
         The gradient in that entry, and the finite difference.
     note : str
         A possible reason for a difference, or the reason why nothing could be compared. For a gradient that lacks a
-        part, where that left the tape.
+        part, where that left the tape, as the end of a sentence.
     unit : {'entries', 'columns'}
     lacking : str
         The difference of the two numbers.
@@ -75,8 +75,8 @@ class Check:
         where = f" among {some}" if some else ""
         if self.outcome == "lacks":
             entry = f"entry {self.entry} is " if self.entry else ""
-            note = f"; a part {self.note}" if self.note else ""
-            return f"lacks a part{where}: {entry}{self.here} on the tape, {self.there} by nudging{note}"
+            numbers = f"{self.here} on the tape, {self.there} by nudging"
+            return f"lacks a part{where}: {entry}{numbers}{self.note}".removesuffix(".")
         here = f"{self.here} on the tape, {self.there} by finite differences"
         what = f"entry {self.entry} is {here}" if self.entry else here
         note = f"; {self.note}" if self.note else ""
@@ -134,8 +134,8 @@ def outcome(checks: Sequence[Checked]) -> str:
     >>> print(outcome([Checked("dy/dx", Check("agrees", is_rerun=True))]))
     The gradient matches finite differences. Nudging the inputs agrees: nothing is missing.
     >>> print(outcome([Checked("dy/dx", Check("agrees", not_rerun="it stops", left="float() on line 2"))]))
-    The gradient matches finite differences. Only the recorded operations were repeated, not the cell: it stops. What \
-left the tape through float() on line 2 was not checked.
+    The gradient matches finite differences. Only the recorded operations were compared; the cell itself wasn't \
+checked: it stops. What left the tape through float() on line 2 was not checked.
     """
     if not checks:
         return "There is no gradient to check."
@@ -200,7 +200,7 @@ def _of_what_ran(checks: Sequence[Checked]) -> str:
     if reasons:
         more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
         parts.append(
-            f"Only the recorded operations were repeated, not the cell: {reasons[0]}{more}."
+            f"Only the recorded operations were compared; the cell itself wasn't checked: {reasons[0]}{more}."
         )
     if left:
         parts.append(f"What left the tape through {left[0]} was not checked.")

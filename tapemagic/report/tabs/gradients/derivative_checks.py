@@ -47,8 +47,14 @@ RECORD, START = 10_000, 300_000
 """The number of elements that could be computed in the time of recording an operation, and of starting a run."""
 COARSE = 1e-10
 """The rounding error of a dtype from which on steps are longer, and tolerances rougher."""
-LONGER, ROUGH, DIGITS = 10.0, 1e-2, 3
-"""For such a dtype: the factor of the step, the tolerance, and the digits of a finite difference."""
+STEPS = 1.0, 1e-2, 1e-4
+"""The factors of the steps that are tried one after another where the cell stops or takes another branch."""
+LONGER, ROUGH, DIGITS = (10.0, 1.0), 1e-2, 3
+"""For such a dtype: these factors, the tolerance, and the digits of a finite difference."""
+SHORTENED = 0.3, 0.1
+"""The factors of yet shorter steps, where rounding is not far below."""
+SIMPLEST = {1: 0.5, -1: -0.5}
+"""The formula with the fewest runs."""
 TOLERANCE = 1e-6
 """The relative difference between the tape and further runs that counts as none, in double precision."""
 SAME = 1e-12
@@ -60,7 +66,7 @@ OTHER_RESULT = (
     "with the same inputs, another run gave another result (it uses the clock, for instance, or random numbers "
     "without a seed)"
 )
-CHANGES = "{} changes in the cell, and nudging it would change its steps as well"
+CHANGES = "{} is assigned in the cell, so nudging the value that it has before decides nothing"
 UNNAMED = "{} can't be nudged, as the cell makes it without giving it a name"
 
 
@@ -173,12 +179,15 @@ def _can_compare(claim: Claim) -> bool:
     return bool(claim.value.size) and not (claim.is_matrix and is_complex)
 
 
-class _Longer(WeightedSum):
-    """A sum with longer steps, for numbers in lower precision."""
+@dataclass(frozen=True)
+class _Scaled(WeightedSum):
+    """A sum with steps that are longer or shorter by a factor."""
+
+    factor: float = 1.0
 
     @cached_property
     def strides(self) -> Any:
-        return LONGER * super().strides
+        return self.factor * super().strides
 
 
 @dataclass
@@ -204,9 +213,12 @@ class _Nudging:
         inputs = [double(unwrap(x)) for x in claim.sources]
         base = self._base()
         weights = flat([np.ones_like(y) for y in base])
-        kind = _Longer if self._is_coarse else WeightedSum
-        at = kind(self._lower, inputs, base, weights)
-        compared = self._compare(at)
+        for factor in LONGER if self._is_coarse else STEPS:
+            self._problem = ""
+            compared = self._compare(_Scaled(self._lower, inputs, base, weights, factor))
+            # An assertion, an edge or a branch may be further away than a shorter step.
+            if not self._problem:
+                break
         if compared.outcome == "agrees":
             return self._agreeing(compared)
         if self._problem:
@@ -234,12 +246,12 @@ class _Nudging:
                 question = _question(self.subject, y, x)
                 if why := held_back(question, self.subject.after_gradients):
                     raise RerunError(why)
-        causes = (
+        causes = [
             left_through(_question(self.subject, y, x))
             for y in self.claim.targets
             for x in self.claim.sources
-        )
-        note = next(filter(None, causes), "")
+        ]
+        note = next((cause for cause in causes if cause != "."), ".")
         return replace(compared, outcome="lacks", note=note, is_rerun=True)
 
     def _require_nudging(self, x: Any) -> None:
@@ -278,7 +290,7 @@ class _Nudging:
     def _same(self) -> float:
         return max(SAME, 100 * self._rounding) if self._is_coarse else SAME
 
-    def _compare(self, at: WeightedSum) -> Check:
+    def _compare(self, at: _Scaled) -> Check:
         """Compare entries that are spread evenly, and all entries together."""
         size = at.point.size // entry_size(at.inputs[0])
         records = self.subject.whole.records[: self.subject.operations]
@@ -287,8 +299,14 @@ class _Nudging:
         scale = float(np.sum(np.abs(flat(at.outputs))))
         if self._is_coarse:
             scale *= self._rounding / np.finfo(float).eps
-        tolerance, digits = (ROUGH, DIGITS) if self._is_coarse else (TOLERANCE, 9)
+        # A step that is shorter by 100 has a rounding error that is larger by 100.
+        tolerance, digits = (ROUGH, DIGITS) if self._is_coarse else (TOLERANCE / at.factor**0.5, 9)
         comparison = Comparison(at, self.claim, tolerance, scale, (), digits)
+        if self._is_coarse or at.factor < 1:
+            scale /= min(at.factor, 1)
+            comparison = replace(
+                comparison, scale=scale, shorter=SHORTENED[0], shortest=SHORTENED[1]
+            )
         check = comparison.result(chosen)
         if check.outcome != "agrees" or len(chosen) == size or self.claim.is_matrix:
             return check
@@ -301,25 +319,22 @@ class _Nudging:
         v = at.strides * rng.choice([-1.0, 1.0], at.point.size) * rng.uniform(0.5, 1, at.point.size)
         gradient = flat([double(self.claim.value)])
 
-        def gap(start: int, stop: int) -> float:
+        def gap(start: int, stop: int, formula: Mapping[int, float]) -> float:
             direction = np.zeros(v.size)
             direction[start:stop] = v[start:stop]
-            ys = [at.at(STEP * steps * direction) for steps in CENTRAL]
-            slope = sum(c / STEP * y for c, y in zip(CENTRAL.values(), ys, strict=True))
+            slope = sum(c / STEP * at.at(STEP * steps * direction) for steps, c in formula.items())
             tape, quotient = gradient @ direction, float(at.weights @ slope)
             size = max(float(np.abs(gradient * direction).sum()), abs(quotient))
             found = abs(tape - quotient)
             return found if np.isfinite(found) and found > 10 * tolerance * size else 0.0
 
         start, stop = 0, v.size
-        if not gap(start, stop):
+        if not gap(start, stop, CENTRAL):
             return None
         while stop - start > 1:
             middle = (start + stop) // 2
-            left, right = gap(start, middle), gap(middle, stop)
-            if not left and not right:
-                return None
-            start, stop = (start, middle) if left >= right else (middle, stop)
+            # The simplest formula is enough to find the entry, which is compared by itself afterwards.
+            start, stop = (start, middle) if gap(start, middle, SIMPLEST) else (middle, stop)
         return start // entry_size(at.inputs[0])
 
     def _base(self) -> list[Any]:
@@ -384,12 +399,14 @@ def lacking_text(check: Check, symbol: str, source: str) -> str:
 
     Examples
     --------
-    >>> check = Check("lacks", here="1.3", there="2.6", lacking="1.3", note="left through float() on line 3")
+    >>> check = Check("lacks", here="1.3", there="2.6", lacking="1.3", note=", which left through float() on line 3.")
     >>> lacking_text(check, "dy/dx", "x")
     "Nudging x gives dy/dx = 2.6; the tape's 1.3 lacks half, which left through float() on line 3."
     """
-    entry = check.entry
+    entry = f" {check.entry}" if check.entry.startswith("(") else check.entry
     what = "half" if check.lacking == check.here else check.lacking
     what = "all of it" if check.here == format_number(0.0) else what
-    note = f", which {check.note}" if check.note else ""
-    return f"Nudging {source}{entry} gives {symbol}{entry} = {check.there}; the tape's {check.here} lacks {what}{note}."
+    return (
+        f"Nudging {source}{entry} gives {symbol}{entry} = {check.there}; "
+        f"the tape's {check.here} lacks {what}{check.note}"
+    )

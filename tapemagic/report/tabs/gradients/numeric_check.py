@@ -225,6 +225,7 @@ class Comparison:
     - `scale`: The size of the numbers whose rounding the differentiated quantity carries.
     - `own`: The functions with custom gradients that it was computed by.
     - `digits`: The significant digits of a finite difference.
+    - `shorter`, `shortest`: The factors of the shorter steps.
     """
 
     at: WeightedSum
@@ -233,6 +234,8 @@ class Comparison:
     scale: float
     own: Sequence[str] = ()
     digits: int = 17
+    shorter: float = SHORTER
+    shortest: float = SHORTEST
 
     def result(self, chosen: list[int]) -> Check:
         """Compare the chosen entries, of a complex one both parts."""
@@ -248,20 +251,21 @@ class Comparison:
                 continue
             rough = max(ROUGHER, self.tolerance)
             # Only entries that disagree are tried again, since each trial repeats the whole recording six times.
-            near = self._column(k, SHORTER)
+            near = self._column(k, self.shorter)
             if near.gap == inf:
                 note = f"the {self.claim.below} is nan or infinite near this point"
                 return Check("not checked", note=note)
-            if self._agrees(c, rough, largest) or self._agrees(near, rough, SHORTER * largest):
+            if self._agrees(c, rough, largest) or self._agrees(near, rough, self.shorter * largest):
                 limit = rough
                 continue
             if min(c.gap, near.gap) <= rounding:
                 return Check("not checked", note=self.claim.lost)
-            nearest = self._column(k, SHORTEST)
-            both = (nearest, _extrapolated(near, nearest))
-            if any(self._agrees(c, rough, SHORTEST * largest) for c in both):
+            nearest = self._column(k, self.shortest)
+            shrink = self.shortest / self.shorter
+            both = (nearest, _extrapolated(near, nearest, shrink))
+            if any(self._agrees(c, rough, self.shortest * largest) for c in both):
                 limit = rough
-            elif not _settles(near, nearest, rounding):
+            elif not _settles(near, nearest, rounding, shrink):
                 return Check("not checked", note=UNSTEADY.format(self.claim.below))
             else:
                 worst = max(worst, (near.gap, k))
@@ -306,8 +310,8 @@ class Comparison:
 
     def _differing(self, k: int, checked: int) -> Check:
         """The result where an entry differs."""
-        stride = SHORTER * float(self.at.strides[k])
-        c = self._column(k, SHORTER)
+        stride = self.shorter * float(self.at.strides[k])
+        c = self._column(k, self.shorter)
         row = int(np.argmax(np.abs(c.tape - c.quotient)))
         name = self._name(row, k)
         here, there = c.tape[row] / stride, c.quotient[row] / stride
@@ -332,7 +336,8 @@ class Comparison:
 
     def _note(self, row: int, k: int) -> str:
         """A possible reason for a difference: a kink, or a function with a custom gradient."""
-        slopes = [(self._slope(row, k, -short), self._slope(row, k, short)) for short in SHORTENED]
+        shortened = [short * self.shorter / SHORTER for short in SHORTENED]
+        slopes = [(self._slope(row, k, -short), self._slope(row, k, short)) for short in shortened]
         left, right = slopes[0]
         steeper = max(abs(left), abs(right))
         gaps = [abs(a - b) for a, b in slopes]
@@ -355,24 +360,23 @@ class Comparison:
         return float(rise) / (STEP * short * float(self.at.strides[k]))
 
 
-def _extrapolated(near: _Column, nearest: _Column) -> _Column:
+def _extrapolated(near: _Column, nearest: _Column, shrink: float) -> _Column:
     """Return the column for a step that vanishes, if the error is proportional to the step.
 
     So it is where the second derivative jumps, as that of relu(x)**2 at 0.
     """
-    shrink = SHORTEST / SHORTER
     limit = (nearest.quotient - shrink**2 * near.quotient) / (1 - shrink)
     return _Column(nearest.tape, limit, float(np.max(np.abs(nearest.quotient))))
 
 
-def _settles(near: _Column, nearest: _Column, rounding: float) -> bool:
+def _settles(near: _Column, nearest: _Column, rounding: float, shrink: float) -> bool:
     """Return True if shorter steps give the same slopes, so that these are the derivative."""
     # Of noise alone, nothing can be said: then the longer step decides.
     if rounding >= KINK * nearest.size:
         return True
-    expected = SHORTEST / SHORTER * near.quotient
+    expected = shrink * near.quotient
     gap = float(np.max(np.abs(nearest.quotient - expected)))
-    return gap <= KINK * max(nearest.size, SHORTEST / SHORTER * near.size)
+    return gap <= KINK * max(nearest.size, shrink * near.size)
 
 
 def _shown(x: float, beside: float) -> float:
