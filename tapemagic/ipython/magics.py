@@ -46,7 +46,7 @@ from tapemagic.ipython.line_arguments import (
     tensor_named,
 )
 from tapemagic.ipython.memory_limit import default_budget
-from tapemagic.ipython.nudged_runs import SLIDERS, NudgedRuns
+from tapemagic.ipython.nudged_runs import KEPT, SLIDERS, NudgedRuns
 from tapemagic.ipython.options import OPTIONS, ORDER, documented
 from tapemagic.ipython.plotting import PlotRuns, parse_range
 from tapemagic.ipython.result_display import ShownReports, display_result
@@ -54,6 +54,7 @@ from tapemagic.ipython.runcell import Cell, CellSyntaxError, prepare
 from tapemagic.ipython.session import Session
 from tapemagic.ipython.settings import Choice, MemorySize, Switch, WholeNumber
 from tapemagic.ipython.sliders import SliderRequest, parse_sliders
+from tapemagic.ipython.starting_state import LIMITS
 from tapemagic.ipython.tape_function import tape_function
 from tapemagic.ipython.targets import choose_targets
 from tapemagic.ipython.watchable import is_number
@@ -197,9 +198,10 @@ class TapeMagics(Magics):
                 "leave one of them out, or give the cell a sample in memory, such as X[:1000].compute()"
             )
         plots = PlotRuns(ready, plotted, begin) if plotted else None
-        nudged = NudgedRuns(ready, watch, begin) if options.check else None
-        if nudged and requests:
-            nudged.problem = SLIDERS
+        limits = LIMITS if options.check else KEPT
+        nudged = NudgedRuns(ready, watch, begin, options.name, limits)
+        if requests:
+            nudged.refuse(SLIDERS)
         request = fill_request(
             options,
             target_names=targets,
@@ -268,11 +270,7 @@ class TapeMagics(Magics):
         reports = self._reports.begin(text)
         try:
             with session:
-                value = (
-                    what_if.first_run(session)
-                    if what_if
-                    else session.cell.run(_hook_of(session, request))
-                )
+                value = what_if.first_run(session) if what_if else session.cell.run(session.named)
         except BaseException as error:
             if what_if and what_if.refusal:
                 raise
@@ -377,7 +375,7 @@ class TapeMagics(Magics):
 
         runs: Any = request.reruns
         if failure and runs:
-            runs.problem = "it stopped with an error"
+            runs.refuse("it stopped with an error")
         elif runs:
             runs.begin_check(session, session.targets, targets_of)
         return replace(
@@ -497,12 +495,6 @@ class TapeMagics(Magics):
         """Show the programs of a function decorated with tapemagic.function."""
         __tracebackhide__ = True
         return display_result(tape_function(line, self.shell.user_ns), line, self.shell)
-
-
-def _hook_of(session: Session, request: ReportRequest) -> Callable[[str, Any, int], Any]:
-    """Return the hook for the assignments of a cell's ordinary run."""
-    runs: Any = request.reruns
-    return runs.hook(session) if runs else session.named
 
 
 def fill_request(options: Any, **values: Any) -> ReportRequest:

@@ -1,4 +1,4 @@
-"""What a cell does that cannot be undone, so that no check does it a second time."""
+"""Refuse in further runs of a cell everything that cannot be undone: writing files, programs, connections, asking."""
 
 from __future__ import annotations
 

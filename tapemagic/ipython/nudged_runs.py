@@ -8,7 +8,6 @@ import logging
 import sys
 import time
 import warnings
-import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -29,10 +28,11 @@ from tapemagic.explain.formatting import clipped, printable
 from tapemagic.explain.snapshot import Named
 from tapemagic.ipython.failure import read_failure
 from tapemagic.ipython.not_repeated import NotRepeatedError, nothing_twice, unrepeatable
+from tapemagic.ipython.object_state import MISSING
 from tapemagic.ipython.plotting import isolated_figures
 from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.session import Session
-from tapemagic.ipython.starting_state import CellStart, Contents, bind, changed
+from tapemagic.ipython.starting_state import LIMITS, CellStart, Contents, Limits, bind, changed
 from tapemagic.ipython.what_if import captured
 from tapemagic.report.request import RerunError
 
@@ -42,17 +42,18 @@ MIN_RUNS = 8
 """The number of runs for the check of one entry."""
 MAX_STEPS = 100_000
 """The number of steps of a run that are compared with those of another."""
-MAX_BOUND = 10_000
-"""The number of tensors for which it is known which assignment bound them."""
+KEPT = Limits(2_000, 2**24)
+"""The limits for the state of a cell that wasn't asked to be checked, but may be, by a button."""
 MAX_MESSAGE = 120
 
-INCOMPLETE = "its data are too large to be copied"
+TOO_LARGE = "its data are too large to be copied"
+TOO_LARGE_TO_KEEP = "its data are too large to be kept for that: write %%tape --check"
 TOO_LONG = "its runs would take too long"
 SLIDERS = "it has sliders; leave out --what-if"
 
 Choice = Callable[[Session, Any], Sequence[Named]]
 Place = tuple[str, Any]
-"""Where a source gets its value: ``("object", x)``, ``("initial", name)`` or ``("bound", (name, count))``."""
+"""The place where a source gets its value: ``("object", x)``, ``("initial", name)`` or ``("bound", (name, count))``."""
 
 
 @dataclass(frozen=True)
@@ -80,46 +81,62 @@ class NudgedRuns:
     """The runs of a cell for a check; created before its ordinary run.
 
     - `begin`: Makes a session for a run of the cell.
-    - `problem`: The reason why the cell isn't run again, or ''.
+    - `limits`: How large a state is kept for these runs.
     """
 
-    def __init__(self, cell: Cell, watch: Sequence[str], begin: Callable[[], Session]) -> None:
+    def __init__(
+        self,
+        cell: Cell,
+        watch: Sequence[str],
+        begin: Callable[[], Session],
+        tape_name: str,
+        limits: Limits,
+    ) -> None:
         self._cell = cell
         self._begin = begin
         namespace = cell.namespace
-        self._names = {*cell.read, *cell.assigned, *watch}
-        self._start = CellStart(namespace, self._names)
+        # Without the tape, each run makes its own; that of the cell before would keep its recording alive.
+        self._names = {*cell.read, *cell.assigned, *watch} - {tape_name}
+        self._start = CellStart(namespace, self._names, limits)
+        # Other cells may bind these names before a button asks for a check.
+        self._given = {name: namespace.get(name, MISSING) for name in self._names}
         self._tensors = {id(x): x for x in namespace.values() if isinstance(x, Traced)}
         # Reports compute with neither NumPy's warnings nor the garbage collector of the notebook.
         self._errors, self._collects = np.geterr(), gc.isenabled()
-        self._bound: dict[int, tuple[Any, tuple[str, int]]] = {}
         self._places: dict[int, Place] = {}
         self._path: _Path | None = None
         self._deadline = 0.0
         self._left = SECONDS
-        self.problem = unrepeatable(self._start.contents.objects)
+        self._problem: str | None = None
         if not self._start.contents.is_complete:
-            self.problem = INCOMPLETE
+            self._problem = TOO_LARGE if limits is LIMITS else TOO_LARGE_TO_KEEP
+            # Nothing is kept that no run can use.
+            del self._start, self._given
+            self._tensors = {}
 
-    def hook(self, session: Session) -> Callable[[str, Any, int], Any]:
-        """Return the hook for the assignments of the ordinary run, which notes the tensors that they bind."""
+    @property
+    def problem(self) -> str:
+        """The reason why the cell isn't run again, or ''."""
+        # Found when it is asked for: few reports are checked.
+        if self._problem is None:
+            self._problem = unrepeatable(self._start.contents.objects)
+        return self._problem
 
-        def note(key: tuple[str, int], value: Any) -> None:
-            if len(self._bound) < MAX_BOUND:
-                self._bound.setdefault(id(value), (weakref.ref(value), key))
-
-        return _hook(session, note)
+    def refuse(self, problem: str) -> None:
+        """Say why the cell isn't run again."""
+        self._problem = problem
 
     def begin_check(self, session: Session, targets: Sequence[Named], choice: Choice) -> None:
         """Prepare the runs for a report on the ordinary run and its targets."""
-        if self.problem:
+        if self._problem:
             return
-        self._start.ran()
+        self._start.ran(but=session.tape_name)
         self._session, self._targets, self._choice = session, targets, choice
         self._calls: Sequence[GradientCall] = session.observer.gradient_calls()
         self._places = {
             id_of(x): place for _, x in session.all_sources() if (place := self._place(x))
         }
+        self._tensors = {}
 
     def _place(self, x: Any) -> Place | None:
         """Return where a source gets its value, or None if no run of the cell can change it."""
@@ -131,8 +148,12 @@ class NudgedRuns:
         for name, value in self._session.initial.items():
             if value is x:
                 return "initial", name
-        reference, key = self._bound.get(id(x), (lambda: None, ("", 0)))
-        return ("bound", key) if reference() is x else None
+        for name, bindings in self._session.bindings.items():
+            lines = (i for i, line in bindings if line)
+            for count, i in enumerate(lines, 1):
+                if i == id_of(x):
+                    return "bound", (name, count)
+        return None
 
     def can_nudge(self, x: Any) -> bool:
         """Return True if a run can have another value for a source."""
@@ -142,7 +163,8 @@ class NudgedRuns:
     def isolated(self) -> Iterator[None]:
         """Undo afterwards what runs of the cell change, and hide what they display."""
         namespace = self._cell.namespace
-        names, contents = namespace.copy(), Contents(namespace, self._names)
+        names = namespace.copy()
+        contents = Contents(namespace, self._names, also=self._start.contents)
         collected, disabled = gc.isenabled(), logging.root.manager.disable
         try:
             with ExitStack() as stack:
@@ -175,10 +197,10 @@ class NudgedRuns:
         try:
             run, path = self._run(values)
         except NotRepeatedError as error:
-            self.problem = str(error)
+            self.refuse(str(error))
         except RerunError as error:
             if first or str(error) == TOO_LONG:
-                self.problem = str(error)
+                self.refuse(str(error))
             raise
         finally:
             self._left -= time.perf_counter() - started
@@ -187,7 +209,7 @@ class NudgedRuns:
         if self._path is None:
             self._path = path
             if MIN_RUNS * (SECONDS - self._left) > SECONDS:
-                self.problem = TOO_LONG
+                self.refuse(TOO_LONG)
                 raise RerunError(TOO_LONG)
         elif line := self._path.differs_on(path):
             raise RerunError(f"nudging changes a condition on line {line}")
@@ -195,6 +217,7 @@ class NudgedRuns:
 
     def _run(self, values: Mapping[int, Any]) -> tuple[Run, _Path]:
         self._start.rewind()
+        bind(self._cell.namespace, self._given)
         path = _Path(time.perf_counter() + self._left)
         found: dict[tuple[str, int], Any] = {}
         places = [(self._places[i], value) for i, value in values.items()]

@@ -47,12 +47,11 @@ class Run(Protocol):
 
 
 class Reruns(Protocol):
-    """Runs a cell again with nudged inputs.
+    """Runs a cell again with nudged inputs."""
 
-    - `problem`: The reason why the cell isn't run again, or ''.
-    """
-
-    problem: str
+    @property
+    def problem(self) -> str:
+        """The reason why the cell isn't run again, or ''."""
 
     def can_nudge(self, x: Any) -> bool:
         """Return True if a run can have another value for a source."""

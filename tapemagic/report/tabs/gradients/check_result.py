@@ -8,6 +8,9 @@ from typing import Literal, NamedTuple
 
 from tapemagic.explain.advice import listed
 
+LOWER = "the first derivative lacks a part already"
+"""The reason why a higher derivative isn't checked where the first one is wrong."""
+
 
 @dataclass(frozen=True)
 class Check:
@@ -52,6 +55,11 @@ class Check:
     is_rerun: bool = False
     not_rerun: str = ""
     left: str = ""
+
+    @property
+    def is_lower_wrong(self) -> bool:
+        """Whether a lower derivative lacks a part, so that there is no need to check this one."""
+        return self.note == LOWER
 
     @property
     def text(self) -> str:

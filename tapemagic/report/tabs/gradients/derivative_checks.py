@@ -31,7 +31,7 @@ from tapemagic.explain.query import Question
 from tapemagic.report.derivatives import Key
 from tapemagic.report.request import RerunError, Reruns, Run
 from tapemagic.report.subject import Subject
-from tapemagic.report.tabs.gradients.check_result import Check
+from tapemagic.report.tabs.gradients.check_result import LOWER, Check
 from tapemagic.report.tabs.gradients.numeric_check import (
     WORK,
     Claim,
@@ -61,7 +61,6 @@ SAME = 1e-12
 """The relative difference between two runs with the same inputs that counts as none."""
 
 OUT_OF_TIME = "checking the other gradients took too long; {} checks them all"
-LOWER = "the first derivative lacks a part already"
 OTHER_RESULT = (
     "with the same inputs, another run gave another result (it uses the clock, for instance, or random numbers "
     "without a seed)"
@@ -111,6 +110,8 @@ class Checker:
         try:
             if not _can_compare(claim):
                 return replayed
+            if runs.problem:
+                raise RerunError(runs.problem)
             with runs.isolated():
                 return _Nudging(subject, runs, claim, replayed, RERUN_WORK / count).result()
         except RerunError as error:
@@ -257,8 +258,6 @@ class _Nudging:
     def _require_nudging(self, x: Any) -> None:
         """Raise a RerunError if the runs can't nudge a source as the tape differentiates by it."""
         name = self.subject.known_names.get(id_of(x), "a source")
-        if self.runs.problem:
-            raise RerunError(self.runs.problem)
         if not self.runs.can_nudge(x):
             raise RerunError(UNNAMED.format(name))
         end = max(time_of(id_of(y)) for y in self.claim.targets)

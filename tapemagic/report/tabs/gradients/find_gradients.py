@@ -156,7 +156,11 @@ def _row(subject: Subject, key: Key, check: Check | None) -> Derivative:
     target, source = subject.targets[t], subject.sources[s]
     gradient = subject.derivatives.gradients[key]
     value = None if gradient is None else summarise(unwrap(gradient))
-    reason = _reason(subject, key) if value is None or not (check and check.is_rerun) else ""
+    # What a check found replaces what the source shows.
+    is_decided = check is not None and (
+        check.is_lower_wrong or (check.is_rerun and value is not None)
+    )
+    reason = "" if is_decided else _reason(subject, key)
     if check and check.outcome == "lacks":
         symbol = derivative_symbol(target[0], source[0], level)
         reason = lacking_text(check, symbol, source[0])

@@ -114,7 +114,12 @@ def remark(derivative: Derivative) -> str:
 def _remarks(derivative: Derivative) -> list[str]:
     """The parts that a derivative lacks, and how it compares with finite differences."""
     compared = derivative.check.text if _has_words(derivative) else ""  # type: ignore[union-attr]
-    return [words for words in (derivative.reason, compared) if words]
+    return _joinable([words for words in (derivative.reason, compared) if words])
+
+
+def _joinable(parts: Sequence[str]) -> list[str]:
+    """Return parts of a sentence of which only the last may end in a full stop."""
+    return [*(part.removesuffix(".") for part in parts[:-1]), *parts[-1:]]
 
 
 def _has_words(derivative: Derivative) -> bool:
@@ -142,7 +147,7 @@ def _cells(derivative: Derivative, pictured: bool) -> tuple[str, str, str, str]:
     number = "<b>None</b>"
     if value is not None:
         number = values.html(value, pictured, bad=not value.is_finite)
-    return symbol, size, number, "; ".join(words)
+    return symbol, size, number, "; ".join(_joinable(words))
 
 
 def _check_html(check: Check) -> str:
