@@ -26,9 +26,10 @@ from tapemagic.engine.recording import silence, time_of
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.explain.formatting import format_number
+from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.explain.missing_parts import held_back, left_through, ways_out
 from tapemagic.explain.query import Question
-from tapemagic.report.derivatives import Key
+from tapemagic.report.derivatives import Key, failure_reason
 from tapemagic.report.request import RerunError, Reruns, Run
 from tapemagic.report.subject import Subject
 from tapemagic.report.tabs.gradients.check_result import LOWER, Check
@@ -61,6 +62,8 @@ SAME = 1e-12
 """The relative difference between two runs with the same inputs that counts as none."""
 
 OUT_OF_TIME = "checking the other gradients took too long; {} checks them all"
+DASK = "it computes with Dask arrays"
+BY_OPTION = "%%tape --check runs it again with nudged inputs"
 OTHER_RESULT = (
     "with the same inputs, another run gave another result (it uses the clock, for instance, or random numbers "
     "without a seed)"
@@ -75,10 +78,12 @@ class Checker:
 
     - `max_work`: The number of elements to compute after which no further check begins. It counts work, not seconds,
       so that a page has the same contents on every machine.
+    - `may_run`: Whether the cell may run again.
     """
 
     subject: Subject
     max_work: float = inf
+    may_run: bool = True
     _done: float = field(default=0.0, init=False)
     _known: dict[Any, tuple[Any, Check]] = field(default_factory=dict, init=False)
 
@@ -103,19 +108,24 @@ class Checker:
     def _decided(self, claim: Claim, replayed: Check, count: int) -> Check:
         """Complete the result of the repeated operations by what further runs of the cell give."""
         subject, runs = self.subject, self.subject.request.reruns
-        if runs is None:
-            return replace(replayed, left=self._left(claim))
+        if runs is None or not self.may_run:
+            left = self._left(claim)
+            hint = BY_OPTION if left and subject.context.program.in_cell else ""
+            return replace(replayed, left=left, not_rerun=hint)
         if self._is_lower_wrong(claim):
             return Check("not checked", note=LOWER)
         try:
             if not _can_compare(claim):
                 return replayed
-            if runs.problem:
-                raise RerunError(runs.problem)
+            problem = DASK if subject.has_lazy_values else runs.problem
+            if problem:
+                raise RerunError(problem)
             with runs.isolated():
                 return _Nudging(subject, runs, claim, replayed, RERUN_WORK / count).result()
         except RerunError as error:
             return replace(replayed, left=self._left(claim), not_rerun=str(error))
+        except Exception as error:  # noqa: BLE001 -- rules and objects of the cell may raise anything
+            return replace(replayed, left=self._left(claim), not_rerun=failure_reason(error))
 
     def _left(self, claim: Claim) -> str:
         """Say through which calls values left the tape, or ''."""
@@ -174,7 +184,7 @@ def _question(subject: Subject, y: Any, x: Any) -> Question:
 def _can_compare(claim: Claim) -> bool:
     """Return True if finite differences of a further run can be compared with a derivative."""
     known = [claim.value, *map(unwrap, claim.targets), *map(unwrap, claim.sources)]
-    if not all(isinstance(x, np.ndarray | np.generic) and np.all(np.isfinite(x)) for x in known):
+    if not all(has_numbers(x) and np.all(np.isfinite(x)) for x in known):
         return False
     is_complex = any(x.dtype.kind == "c" for x in known)
     return bool(claim.value.size) and not (claim.is_matrix and is_complex)

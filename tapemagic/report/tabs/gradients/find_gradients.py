@@ -91,9 +91,9 @@ def find(subject: Subject) -> GradientFindings:
     return GradientFindings(rows, matrices, subject.shared(own_gradients), step)
 
 
-def checked(subject: Subject) -> GradientFindings:
+def checked(subject: Subject, may_run: bool) -> GradientFindings:
     """Find the same, with as many derivatives compared with finite differences as `MAX_WORK` allows."""
-    checker = Checker(subject, MAX_WORK)
+    checker = Checker(subject, MAX_WORK, may_run)
     rows, own = _rows(subject, checks_of(checker)), checked_own_gradients(checker)
     # The entries of the matrices were not kept, so the matrices are computed again.
     matrices = requested_matrices(subject, subject.whole.tape(), checker)
