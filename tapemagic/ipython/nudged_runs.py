@@ -17,26 +17,29 @@ from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
+from IPython.core.getipython import get_ipython
 
 from tapemagic.engine.events import EVALUATED, is_generated, origin_of
 from tapemagic.engine.recording import time_of
 from tapemagic.engine.tape.observer import GradientCall
 from tapemagic.engine.tape.tape import Tape
-from tapemagic.engine.tensor.tensor import Traced, id_of, put_value, unwrap
+from tapemagic.engine.tensor.tensor import Traced, id_of, plain, put_value, unwrap
 from tapemagic.engine.tensor.variable import Variable, reset
 from tapemagic.explain.formatting import clipped, printable
 from tapemagic.explain.snapshot import Named
 from tapemagic.ipython.failure import read_failure
+from tapemagic.ipython.first_use import assigns_before_use
 from tapemagic.ipython.not_repeated import NotRepeatedError, nothing_twice, unrepeatable
 from tapemagic.ipython.object_state import MISSING
 from tapemagic.ipython.plotting import isolated_figures
 from tapemagic.ipython.runcell import Cell
 from tapemagic.ipython.session import Session
 from tapemagic.ipython.starting_state import LIMITS, CellStart, Contents, Limits, bind, changed
+from tapemagic.ipython.watchable import is_number
 from tapemagic.ipython.what_if import captured
 from tapemagic.report.request import RerunError
 
-SECONDS = 10.0
+SECONDS = 20.0
 """The time after which no further run of a cell begins, and a run ends."""
 MIN_RUNS = 8
 """The number of runs for the check of one entry."""
@@ -97,7 +100,7 @@ class NudgedRuns:
         namespace = cell.namespace
         # Without the tape, each run makes its own; that of the cell before would keep its recording alive.
         self._names = {*cell.read, *cell.assigned, *watch} - {tape_name}
-        self._start = CellStart(namespace, self._names, limits)
+        self._start = CellStart(namespace, self._used(), limits)
         # Other cells may bind these names before a button asks for a check.
         self._given = {name: namespace.get(name, MISSING) for name in self._names}
         self._tensors = {id(x): x for x in namespace.values() if isinstance(x, Traced)}
@@ -105,6 +108,7 @@ class NudgedRuns:
         self._errors, self._collects = np.geterr(), gc.isenabled()
         self._places: dict[int, Place] = {}
         self._path: _Path | None = None
+        self._after: Contents | None = None
         self._deadline = 0.0
         self._left = SECONDS
         self._problem: str | None = None
@@ -113,6 +117,13 @@ class NudgedRuns:
             # Nothing is kept that no run can use.
             del self._start, self._given
             self._tensors = {}
+
+    def _used(self) -> set[str]:
+        """The names whose values the cell may use, without those that it surely assigns first, as in its second run."""
+        held = {name: self._cell.namespace.get(name) for name in self._cell.assigned}
+        objects = (x for x, value in held.items() if not is_number(value) and value is not None)
+        source = self._cell.source
+        return self._names - {name for name in objects if assigns_before_use(source, name)}
 
     @property
     def problem(self) -> str:
@@ -164,11 +175,16 @@ class NudgedRuns:
         """Undo afterwards what runs of the cell change, and hide what they display."""
         namespace = self._cell.namespace
         names = namespace.copy()
-        contents = Contents(namespace, self._names, also=self._start.contents)
+        self._after = Contents(namespace, self._names, also=self._start.contents)
         collected, disabled = gc.isenabled(), logging.root.manager.disable
         try:
             with ExitStack() as stack:
-                for context in (captured(), isolated_figures(), np.errstate(**self._errors)):
+                for context in (
+                    captured(),
+                    isolated_figures(),
+                    without_pictures(),
+                    np.errstate(**self._errors),
+                ):
                     stack.enter_context(context)
                 stack.enter_context(warnings.catch_warnings(action="ignore"))
                 # A handler of logging writes to the stream that it was made with, which nothing captures.
@@ -181,7 +197,8 @@ class NudgedRuns:
             if not collected:
                 gc.disable()
             bind(namespace, changed(names, namespace))
-            contents.restore()
+            self._after.restore()
+            self._after = None
 
     def run(self, values: Mapping[int, Any]) -> Run:
         """Run the cell from its starting state, with other values for some sources, given by id; inside `isolated`.
@@ -248,7 +265,11 @@ class NudgedRuns:
             if repeated:
                 raise NotRepeatedError(repeated[0])
             targets = dict(self._choice(session, result))
-        return Run(session, self._found(session, found, targets)), path
+            found_by_id = self._found(session, found, targets)
+        # A tensor of an earlier cell gets another id in each run; the report asks by those of the ordinary run.
+        if self._after is not None:
+            self._after.restore()
+        return Run(session, found_by_id), path
 
     def _found(
         self,
@@ -271,7 +292,25 @@ class NudgedRuns:
                 found[i] = session.initial[place]
             elif place in bound:
                 found[i] = bound[place]
-        return found
+        return {i: plain(x) for i, x in found.items()}
+
+
+@contextmanager
+def without_pictures() -> Iterator[None]:
+    """Display objects as text: nobody sees what these runs display, and a picture may take a second."""
+    formatter: Any = getattr(get_ipython(), "display_formatter", None)
+    if formatter is None:
+        yield
+        return
+    shows = [*formatter.formatters.values(), formatter.ipython_display_formatter]
+    enabled = [(each, each.enabled) for each in shows]
+    for each in shows:
+        each.enabled = each is formatter.formatters.get("text/plain")
+    try:
+        yield
+    finally:
+        for each, was_enabled in enabled:
+            each.enabled = was_enabled
 
 
 def _hook(

@@ -20,7 +20,9 @@ from tests.ipython.conftest import Run
 from tests.ipython.kernels import VIEW, Kernel
 from tests.ipython.lost_and_healthy import HEALTHY, LOST
 
-NUDGED = re.compile(r"^Nudging x gives dy/dx = (\S+); the tape's (\S+) lacks (\S+?)[,.]?\s", re.M)
+NUDGED = re.compile(
+    r"^Nudging x gives dy/dx = (\S+); the tape's (\S+) lacks (\S+?)[,.]?\s", re.MULTILINE
+)
 WHOLE = "The gradient matches finite differences. Nudging the inputs agrees: nothing is missing."
 ONLY = "Only the recorded operations were compared; the cell itself wasn't checked: "
 START = "import math\nx = 1.3\nold = []"
@@ -92,8 +94,9 @@ def test_every_order_and_matrix(run: Run) -> None:
         )
     )
 
-    assert 1 == words.count("Nudging x[")
-    assert "and 3 of 5 derivatives were not checked" in words or "not checked: the first" in words
+    # In the verdict, and in the tab with its row.
+    assert 2 == words.count("Nudging x[")
+    assert "were not checked: the first derivative lacks a part already" in words
     # y = S3 / S2, so dy/dx1 = 3 x1² / S2 - 2 x1 S3 / S2²; here and there are both shown.
     right = 3 * 16 / 25 - 2 * 4 * (27 + 64) / 625
     assert (
@@ -232,7 +235,7 @@ def test_complex_numbers(run: Run) -> None:
         ),
         ("np.save('saved.npy', np.ones(2))\ny = x**2", "it writes the file 'saved.npy' (line 2)"),
         (
-            "try:\n    open('a.txt', 'a').write('a')\nexcept OSError:\n    pass\ny = x**2",
+            "try:\n    with open('a.txt', 'a') as f:\n        f.write('a')\nexcept OSError:\n    pass\ny = x**2",
             "it writes the file 'a.txt'",
         ),
         (
@@ -243,7 +246,7 @@ def test_complex_numbers(run: Run) -> None:
             "file.write('more')\ny = x**2",
             "it uses an open file (TextIOWrapper), which runs cannot set back",
         ),
-        ("import time\ntime.sleep(1.5)\ny = x**2", "its runs would take too long"),
+        ("import time\ntime.sleep(2.6)\ny = x**2", "its runs would take too long"),
     ],
 )
 def test_cells_that_decide_nothing(
@@ -281,7 +284,11 @@ def test_what_left_the_tape_unchecked(
 def test_a_kink_and_an_edge(run: Run) -> None:
     """relu at 0 has no derivative; the logarithm at 0 has no finite one."""
     kink = repr(run("%%tape x --check\nx = 0.0\ny = tm.relu(x)"))
-    edge = repr(run("%%tape x --check\nx = np.array([0.0, 1.0])\ny = np.log(x)"))
+    edge = repr(
+        run(
+            "%%tape x --check\nx = np.array([0.0, 1.0])\nwith np.errstate(all='ignore'):\n    y = np.log(x)"
+        )
+    )
     integer = repr(run("%%tape x --check\nx = 3\ny = x * x"))
 
     assert "there is a kink: the slope is 0 on one side and 1 on the other" in kink
@@ -340,18 +347,18 @@ def test_everything_is_as_after_the_first_run(run: Run, variables: dict[str, Any
         return values
 
     run(STATE)
-    run(f"%%tape x -p\n{CHANGING}")
+    run(f"%%tape x -p -t y\n{CHANGING}")
     once = left()
     run(STATE)
 
-    words = repr(run(f"%%tape x -p --check\n{CHANGING}"))
+    words = repr(run(f"%%tape x -p -t y --check\n{CHANGING}"))
 
     assert "Nudging x[0] gives dy/dx[0] = " in words
     assert once == left()
 
 
 def test_python_is_left_as_it_was(run: Run) -> None:
-    """The functions that are guarded, the trace, logging and the settings of NumPy are put back, also after an error."""
+    """The functions that are guarded, the trace, logging and the settings of NumPy are put back."""
     look = (
         "import builtins, io, os, sys, socket, subprocess, logging, gc\n"
         "(builtins.open, builtins.input, io.open, os.open, os.remove, subprocess.Popen.__init__, "
@@ -498,7 +505,7 @@ def test_in_a_kernel(notebook: Kernel) -> None:
     assert [] == ran.errors
     assert "printed 1.3\n" == ran.stdout
     assert 1 == ran.stderr.count("logged")
-    assert 1 == sum("'displayed'" in data.get("text/plain", "") for data in ran.shown)
+    assert 1 == sum(data.get("text/plain") == "'displayed'" for data in ran.shown)
     assert 1 == sum("image/png" in data for data in ran.shown)
     assert 1 == sum(VIEW in data for data in ran.shown)
     assert "Nudging x gives dy/dx = 2.6; the tape's 1.3 lacks half" in ran.text

@@ -33,7 +33,7 @@ class Check:
         part, where that left the tape, as the end of a sentence.
     unit : {'entries', 'columns'}
     lacking : str
-        The difference of the two numbers.
+        The difference of the two numbers, or in words: half, all of it.
     is_rerun : bool
         Whether the cell ran again with nudged inputs; otherwise only the recorded operations were repeated.
     not_rerun : str

@@ -25,7 +25,6 @@ from tapemagic.engine.gradcheck.finite_differences import (
 from tapemagic.engine.recording import silence, time_of
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.explain.formatting import format_number
 from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.explain.missing_parts import held_back, left_through, ways_out
 from tapemagic.explain.query import Question
@@ -408,14 +407,12 @@ def lacking_text(check: Check, symbol: str, source: str) -> str:
 
     Examples
     --------
-    >>> check = Check("lacks", here="1.3", there="2.6", lacking="1.3", note=", which left through float() on line 3.")
+    >>> check = Check("lacks", here="1.3", there="2.6", lacking="half", note=", which left through float() on line 3.")
     >>> lacking_text(check, "dy/dx", "x")
     "Nudging x gives dy/dx = 2.6; the tape's 1.3 lacks half, which left through float() on line 3."
     """
     entry = f" {check.entry}" if check.entry.startswith("(") else check.entry
-    what = "half" if check.lacking == check.here else check.lacking
-    what = "all of it" if check.here == format_number(0.0) else what
     return (
         f"Nudging {source}{entry} gives {symbol}{entry} = {check.there}; "
-        f"the tape's {check.here} lacks {what}{check.note}"
+        f"the tape's {check.here} lacks {check.lacking}{check.note}"
     )

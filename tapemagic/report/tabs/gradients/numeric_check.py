@@ -74,6 +74,8 @@ KINKED = 2.0
 # Double precision rounds the target to 2e-16 of its size, and the quotient divides that by the step of 1e-3.
 ROUNDING = 5e-12
 """A difference smaller than this, relative to the target's values, may be due to their rounding."""
+HALF = 1e-4
+"""The relative difference up to which one number is called half of another."""
 NOISE = 1e-8
 """A finite difference smaller than this, relative to what it is compared with, is shown as zero."""
 
@@ -310,16 +312,24 @@ class Comparison:
 
     def _differing(self, k: int, checked: int) -> Check:
         """The result where an entry differs."""
-        stride = self.shorter * float(self.at.strides[k])
-        c = self._column(k, self.shorter)
+        factor, c = self.shorter, self._column(k, self.shorter)
+        whole = self._column(k, 1.0)
+        # Where the longer step gives the same, it has more digits.
+        if np.max(np.abs(self.shorter * whole.quotient - c.quotient)) <= KINK * c.size:
+            factor, c = 1.0, whole
+        stride = factor * float(self.at.strides[k])
         row = int(np.argmax(np.abs(c.tape - c.quotient)))
         name = self._name(row, k)
         here, there = c.tape[row] / stride, c.quotient[row] / stride
         there = float(f"{_shown(there, here):.{self.digits}g}")
-        lacking = float(f"{there - here:.{min(self.digits, 9)}g}")
+        lacking = format_number(float(f"{there - here:.{min(self.digits, 9)}g}"))
+        if abs(there - 2 * here) <= HALF * abs(there):
+            lacking = "half"
+        elif here == 0:
+            lacking = "all of it"
         numbers = format_number(here), format_number(there)
         check = Check("differs", self.tolerance, checked, 0, name, *numbers, self._note(row, k))
-        return self._outcome(replace(check, lacking=format_number(lacking)))
+        return self._outcome(replace(check, lacking=lacking))
 
     def _name(self, row: int, k: int) -> str:
         """The name of an entry."""
