@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import get_ident
 from typing import Any
@@ -24,6 +25,8 @@ WRITING = frozenset("wax+")
 """The letters of a mode with which ``open`` writes."""
 FILES = "remove unlink rename replace rmdir mkdir symlink link truncate chmod utime mkfifo"
 """The functions of `os` that change files."""
+PROGRAMS = "system popen fork forkpty posix_spawn posix_spawnp"
+"""The functions of `os` that start programs."""
 MAX_PATH = 40
 
 
@@ -92,10 +95,10 @@ def nothing_twice() -> Iterator[list[str]]:
         guard(interactiveshell, "io_open", _opened)
         guard(builtins, "input", lambda *_: "asks with input()")
         guard(os, "open", _opened_by_flags)
-        for name in FILES.split():
-            if hasattr(os, name):
-                guard(os, name, lambda path="", *_, **__: f"changes the file {_shown(path)}")
-        guard(os, "system", lambda *_: "runs another program")
+        for name in filter(partial(hasattr, os), FILES.split()):
+            guard(os, name, lambda path="", *_, **__: f"changes the file {_shown(path)}")
+        for name in filter(partial(hasattr, os), PROGRAMS.split()):
+            guard(os, name, lambda *_, **__: "runs another program")
         guard(subprocess.Popen, "__init__", lambda *_, **__: "runs another program")
         guard(socket.socket, "connect", lambda *_: "opens a connection")
         yield refused

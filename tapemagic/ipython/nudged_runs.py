@@ -56,7 +56,12 @@ SLIDERS = "it has sliders; leave out --what-if"
 
 Choice = Callable[[Session, Any], Sequence[Named]]
 Place = tuple[str, Any]
-"""The place where a source gets its value: ``("object", x)``, ``("initial", name)`` or ``("bound", (name, count))``."""
+"""The place where a source gets its value.
+
+It is ``("object", id(x))`` for a tensor of an earlier cell, ``("initial", name)`` for a number of one,
+``("bound", (name, k))`` for the k-th tensor that the cell binds to a name, and ``("made", k)`` for the k-th Variable
+that it makes and reads.
+"""
 
 
 @dataclass(frozen=True)
@@ -64,16 +69,24 @@ class Run:
     """A run of the cell.
 
     - `found`: Its values by the ids that they have in the ordinary run.
+    - `starts`: The sources as the run began to use them, before they were nudged, by the same ids.
     """
 
     session: Session
     found: Mapping[int, Any]
+    starts: Mapping[int, Any]
 
     def find(self, x: Any) -> Any:
         """Return the value in this run for a tensor of the ordinary run."""
         if id_of(x) not in self.found:
             raise RerunError("another run has no such value")
         return self.found[id_of(x)]
+
+    def start(self, x: Any) -> Any:
+        """Return the value with which this run began to use a source, before it was nudged."""
+        if id_of(x) not in self.starts:
+            raise RerunError("another run does not use it")
+        return unwrap(self.starts[id_of(x)])
 
     def tape(self) -> Tape:
         """Return a tape with the recording of this run."""
@@ -107,6 +120,7 @@ class NudgedRuns:
         # Reports compute with neither NumPy's warnings nor the garbage collector of the notebook.
         self._errors, self._collects = np.geterr(), gc.isenabled()
         self._places: dict[int, Place] = {}
+        self._objects: dict[int, Any] = {}
         self._path: _Path | None = None
         self._after: Contents | None = None
         self._deadline = 0.0
@@ -153,18 +167,25 @@ class NudgedRuns:
         """Return where a source gets its value, or None if no run of the cell can change it."""
         if isinstance(x, Variable):
             if time_of(id_of(x)) <= self._session.began:
-                return "object", x
+                return self._older(x)
         elif id(x) in self._tensors:
-            return "object", x
+            return self._older(x)
         for name, value in self._session.initial.items():
             if value is x:
                 return "initial", name
+        made = [v for v in self._session.observer.first_reads() if id_of(v) > self._session.began]
         for name, bindings in self._session.bindings.items():
             lines = (i for i, line in bindings if line)
             for count, i in enumerate(lines, 1):
                 if i == id_of(x):
                     return "bound", (name, count)
-        return None
+        numbers = (k for k, variable in enumerate(made, 1) if variable is x)
+        return next((("made", k) for k in numbers), None)
+
+    def _older(self, x: Any) -> Place:
+        """Return the place of a source that an earlier cell made, which is kept."""
+        self._objects[id(x)] = x
+        return "object", id(x)
 
     def can_nudge(self, x: Any) -> bool:
         """Return True if a run can have another value for a source."""
@@ -236,27 +257,31 @@ class NudgedRuns:
         self._start.rewind()
         bind(self._cell.namespace, self._given)
         path = _Path(time.perf_counter() + self._left)
-        found: dict[tuple[str, int], Any] = {}
-        places = [(self._places[i], value) for i, value in values.items()]
-        bound = {place: value for (kind, place), value in places if kind == "bound"}
+        met: dict[Place, Any] = {}
+        starts: dict[Place, Any] = {}
+        nudged = {self._places[i]: value for i, value in values.items()}
 
-        def nudge(key: tuple[str, int], value: Any) -> None:
-            found[key] = value
-            if key in bound:
-                _change(value, bound[key])
+        def meet(place: Place, x: Any) -> None:
+            """Note a source as the run begins to use it, and nudge it."""
+            met[place], starts[place] = x, plain(x)
+            if place in nudged:
+                _change(x, nudged[place])
 
         with ExitStack() as stack:
-            for (kind, x), value in places:
-                if kind == "object":
-                    stack.callback(_change, x, unwrap(x))
-                    _change(x, value)
+            # A tensor of an earlier cell gets another id in each run; the report asks by that of the ordinary run.
+            if self._after is not None:
+                stack.callback(self._after.restore)
+            for number, x in self._objects.items():
+                stack.callback(_change, x, unwrap(x))
+                meet(("object", number), x)
             session = self._begin()
-            for (kind, name), value in places:
-                if kind == "initial":
-                    _change(session.initial[name], value)
+            for place in self._places.values():
+                if place[0] == "initial":
+                    meet(place, session.initial[place[1]])
+            _on_first_reads(session, meet)
             try:
                 with nothing_twice() as repeated, path, session:
-                    result = self._cell.run(_hook(session, nudge))
+                    result = self._cell.run(_hook(session, meet))
             except (KeyboardInterrupt, NotRepeatedError, RerunError):
                 raise
             except BaseException as error:  # noqa: BLE001 -- a user cell may raise anything, SystemExit as well
@@ -265,16 +290,14 @@ class NudgedRuns:
             if repeated:
                 raise NotRepeatedError(repeated[0])
             targets = dict(self._choice(session, result))
-            found_by_id = self._found(session, found, targets)
-        # A tensor of an earlier cell gets another id in each run; the report asks by those of the ordinary run.
-        if self._after is not None:
-            self._after.restore()
-        return Run(session, found_by_id), path
+            found = self._found(session, met, targets)
+        started = {i: starts[place] for i, place in self._places.items() if place in starts}
+        return Run(session, found, started), path
 
     def _found(
         self,
         session: Session,
-        bound: Mapping[tuple[str, int], Any],
+        met: Mapping[Place, Any],
         targets: Mapping[str, Any],
     ) -> dict[int, Any]:
         """Return the values of a run by the ids that they have in the ordinary run."""
@@ -285,13 +308,7 @@ class NudgedRuns:
                 for a, b in ((call.targets, again.targets), (call.sources, again.sources)):
                     found |= {id_of(x): y for x, y in zip(a, b, strict=False)}
         found |= {id_of(x): targets[name] for name, x in self._targets if name in targets}
-        for i, (kind, place) in self._places.items():
-            if kind == "object":
-                found[i] = place
-            elif kind == "initial":
-                found[i] = session.initial[place]
-            elif place in bound:
-                found[i] = bound[place]
+        found |= {i: met[place] for i, place in self._places.items() if place in met}
         return {i: plain(x) for i, x in found.items()}
 
 
@@ -313,20 +330,34 @@ def without_pictures() -> Iterator[None]:
             each.enabled = was_enabled
 
 
-def _hook(
-    session: Session, bound: Callable[[tuple[str, int], Any], None]
-) -> Callable[[str, Any, int], Any]:
-    """Return a hook for assignments that calls `bound` with each tensor, its name, and which of that name it is."""
+def _hook(session: Session, meet: Callable[[Place, Any], None]) -> Callable[[str, Any, int], Any]:
+    """Return a hook for assignments that calls `meet` with each tensor, its name, and which of that name it is."""
     counts: Counter[str] = Counter()
 
     def named(name: str, value: Any, line: int) -> Any:
         value = session.named(name, value, line)
         if isinstance(value, Traced):
             counts[name] += 1
-            bound((name, counts[name]), value)
+            meet(("bound", (name, counts[name])), value)
         return value
 
     return named
+
+
+def _on_first_reads(session: Session, meet: Callable[[Place, Any], None]) -> None:
+    """Call `meet` with each Variable that a run made, before it is read for the first time."""
+    observer, read = session.observer, set[int]()
+    original = observer._variable_read
+
+    def variable_read(variable: Variable) -> None:
+        original(variable)
+        i = id_of(variable)
+        if i > session.began and variable.trainable and i not in read:
+            read.add(i)
+            meet(("made", len(read)), variable)
+
+    # Of this observer alone: layers make their weights where no hook of a cell sees them.
+    observer._variable_read = variable_read  # type: ignore[method-assign]
 
 
 def _change(x: Any, value: Any) -> None:

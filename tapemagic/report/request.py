@@ -42,6 +42,9 @@ class Run(Protocol):
     def find(self, x: Any) -> Any:
         """Return the value in this run for a tensor of the ordinary run, or raise a RerunError."""
 
+    def start(self, x: Any) -> Any:
+        """Return the value with which this run began to use a source, before it was nudged, or raise a RerunError."""
+
     def tape(self) -> Any:
         """Return a tape with the recording of this run."""
 

@@ -429,6 +429,10 @@ class Observer(Tape):
             1 + (before.times if before else 0),
         )
 
+    def first_reads(self) -> Sequence[Any]:
+        """Return the watched variables in the order in which they were first read."""
+        return tuple(self._variables.values())
+
     def gradient_calls(self) -> Sequence[GradientCall]:
         """Return the calls by which the program computed gradients, the latest last."""
         return tuple(self._gradient_calls.values())

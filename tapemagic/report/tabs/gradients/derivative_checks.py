@@ -68,7 +68,7 @@ OTHER_RESULT = (
     "without a seed)"
 )
 CHANGES = "{} is assigned in the cell, so nudging the value that it has before decides nothing"
-UNNAMED = "{} can't be nudged, as the cell makes it without giving it a name"
+UNKNOWN = "{} can't be found in another run"
 
 
 @dataclass
@@ -220,8 +220,7 @@ class _Nudging:
         claim, runs = self.claim, self.runs
         for x in claim.sources:
             self._require_nudging(x)
-        inputs = [double(unwrap(x)) for x in claim.sources]
-        base = self._base()
+        inputs, base = self._base()
         weights = flat([np.ones_like(y) for y in base])
         for factor in LONGER if self._is_coarse else STEPS:
             self._problem = ""
@@ -268,13 +267,16 @@ class _Nudging:
         """Raise a RerunError if the runs can't nudge a source as the tape differentiates by it."""
         name = self.subject.known_names.get(id_of(x), "a source")
         if not self.runs.can_nudge(x):
-            raise RerunError(UNNAMED.format(name))
+            raise RerunError(UNKNOWN.format(name))
         end = max(time_of(id_of(y)) for y in self.claim.targets)
-        changes = self.subject.whole.events_of("assigned", "changed")
-        if isinstance(x, Variable) and any(
-            event.number == id_of(x) and event.time <= end for event in changes
-        ):
+        if any(time <= end for time in self._changes(x)):
             raise RerunError(CHANGES.format(name))
+
+    def _changes(self, x: Any) -> list[int]:
+        """Return the times at which a source was assigned a value."""
+        changes = self.subject.whole.events_of("assigned", "changed")
+        is_variable = isinstance(x, Variable)
+        return [event.time for event in changes if is_variable and event.number == id_of(x)]
 
     @cached_property
     def _dtypes(self) -> list[Any]:
@@ -345,14 +347,21 @@ class _Nudging:
             start, stop = (start, middle) if gap(start, middle, SIMPLEST) else (middle, stop)
         return start // entry_size(at.inputs[0])
 
-    def _base(self) -> list[Any]:
-        """Run the cell with the same inputs; raise RerunError if its result is another."""
-        values = [unwrap(x) for x in self.claim.sources]
-        run = self.runs.run(self._by_id(values))
+    def _base(self) -> tuple[list[Any], list[Any]]:
+        """Run the cell with the same inputs; return these and the differentiated quantity.
+
+        Raises RerunError if the result is another.
+        """
+        run = self.runs.run({})
+        for x in self.claim.sources:
+            # A source that changes after the target was computed had another value before.
+            if not self._changes(x) and not _is_same([run.start(x)], [unwrap(x)], self._same):
+                raise RerunError(OTHER_RESULT)
+        inputs = [double(np.asarray(run.start(x))[()]) for x in self.claim.sources]
         pairs = [(unwrap(run.find(y)), unwrap(y)) for y in self.claim.targets]
         if not _is_same([a for a, _ in pairs], [b for _, b in pairs], self._same):
             raise RerunError(OTHER_RESULT)
-        return self._quantity(run)
+        return inputs, self._quantity(run)
 
     def _by_id(self, values: Sequence[Any]) -> dict[int, Any]:
         """The sources' values by id, with the dtypes of the cell."""
