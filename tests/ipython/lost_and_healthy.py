@@ -44,9 +44,12 @@ LOST = {
         "class A:\n    def __init__(self, v):\n        self.v = float(v)\nclass B(A):\n    def f(self, u):\n"
         "        return self.v * u\ny = B(x).f(x)"
     ),
-    "function in a function": "def f(v):\n    k = float(v)\n    def g(u):\n        return k * u\n    return g\ny = f(x)(x)",
+    "function in a function": (
+        "def f(v):\n    k = float(v)\n    def g(u):\n        return k * u\n    return g\ny = f(x)(x)"
+    ),
     "nonlocal": (
-        "def f(v):\n    k = 0.0\n    def g():\n        nonlocal k\n        k = float(v)\n    g()\n    return k * v\ny = f(x)"
+        "def f(v):\n    k = 0.0\n    def g():\n        nonlocal k\n        k = float(v)\n    g()\n"
+        "    return k * v\ny = f(x)"
     ),
     "global": "def f(v):\n    global kept\n    kept = float(v)\nf(x)\ny = kept * x",
     "decorator with arguments": (
@@ -67,7 +70,8 @@ LOST = {
         "        return float(self.v)\n    def __exit__(self, *error):\n        pass\nwith C(x) as k:\n    y = k * x"
     ),
     "contextmanager": (
-        "from contextlib import contextmanager\n@contextmanager\ndef c(v):\n    yield float(v)\nwith c(x) as k:\n    y = k * x"
+        "from contextlib import contextmanager\n@contextmanager\ndef c(v):\n    yield float(v)\n"
+        "with c(x) as k:\n    y = k * x"
     ),
     "capture of a match": "match [float(x), 1]:\n    case [k, _]:\n        y = k * x",
     "argument of an exception": (
@@ -117,7 +121,10 @@ HEALTHY = {
     "assert": "assert float(x) > 0\ny = x**2",
     "abs of a comparison": "is_large = abs(float(x)) > 100\ny = x * 2",
     "isclose": "y = x**2\nassert np.isclose(float(y), 1.69)",
-    "plot": "import matplotlib\nmatplotlib.use('agg')\nimport matplotlib.pyplot as plt\nplt.plot([0, float(x)])\ny = x**2",
+    "plot": (
+        "import matplotlib\nmatplotlib.use('agg')\nimport matplotlib.pyplot as plt\n"
+        "plt.plot([0, float(x)])\ny = x**2"
+    ),
     "subplots": (
         "import matplotlib\nmatplotlib.use('agg')\nimport matplotlib.pyplot as plt\nfig, ax = plt.subplots()\n"
         "ax.scatter(np.asarray(x), 1.0)\ny = np.cos(x)"

@@ -440,6 +440,33 @@ def test_models(run: Run) -> None:
     assert "Nudging the inputs agrees: nothing is missing." in healthy
 
 
+def test_a_model_that_the_cell_makes(run: Run) -> None:
+    """Its weights have no names in the cell, and are nudged as they are read for the first time."""
+    make = "m = nn.Sequential([nn.Dense(3, activation='tanh'), nn.Dense(1)])\nX = np.ones((4, 2))"
+    run("from tapemagic import nn\nnp.random.seed(0)")
+
+    healthy = repr(run(f"%%tape --check\n{make}\nloss = np.mean(m(X) ** 2)"))
+    lost = repr(run(f"%%tape --check\n{make}\nloss = np.mean(m(X) ** 2) * float(np.sum(m(X)))"))
+
+    assert "All 4 derivatives match finite differences. Nudging the inputs agrees" in healthy
+    assert 3 <= lost.count("which left through float() on line 4")
+
+
+def test_a_step_after_the_target(run: Run) -> None:
+    """A Variable that changes only afterwards is nudged at the value that the target was computed from."""
+    run("w = tm.Variable(2.0)")
+
+    words = repr(
+        run(
+            "%%tape --check\nwith tm.GradientTape() as t:\n    loss = (w - 3) ** 2 * float(w)\n"
+            "g = t.gradient(loss, w)\nw.assign_sub(0.1 * g)"
+        )
+    )
+
+    assert "Nudging w gives dloss/dw = -3.0; the tape's -4.0 lacks 1.0" in words
+    assert run("float(w)") == pytest.approx(2.4)
+
+
 def test_a_named_tuple_and_a_condition_in_a_library(run: Run) -> None:
     """Other branches in libraries, or equal code that is made anew, are no other way through the cell."""
     words = repr(

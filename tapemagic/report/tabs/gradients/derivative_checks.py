@@ -111,7 +111,7 @@ class Checker:
             left = self._left(claim)
             hint = BY_OPTION if left and subject.context.program.in_cell else ""
             return replace(replayed, left=left, not_rerun=hint)
-        if self._is_lower_wrong(claim):
+        if self._lower_lacks(claim):
             return Check("not checked", note=LOWER)
         try:
             if not _can_compare(claim):
@@ -135,8 +135,8 @@ class Checker:
                     return words
         return ""
 
-    def _is_lower_wrong(self, claim: Claim) -> bool:
-        """Return True if a derivative of first order, of which this is a derivative, lacks a part."""
+    def _lower_lacks(self, claim: Claim) -> bool:
+        """Check the derivatives of first order, of which this is a derivative; return True if one lacks a part."""
         for x in claim.chain[0] if claim.chain else ():
             for y in claim.targets:
                 gradient = self._first_order.get((id_of(y), id_of(x)))
