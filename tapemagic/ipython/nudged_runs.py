@@ -346,18 +346,16 @@ def _hook(session: Session, meet: Callable[[Place, Any], None]) -> Callable[[str
 
 def _on_first_reads(session: Session, meet: Callable[[Place, Any], None]) -> None:
     """Call `meet` with each Variable that a run made, before it is read for the first time."""
-    observer, read = session.observer, set[int]()
-    original = observer._variable_read
+    # Layers make their weights where no hook of a cell sees them.
+    read = set[int]()
 
-    def variable_read(variable: Variable) -> None:
-        original(variable)
+    def note(variable: Variable) -> None:
         i = id_of(variable)
         if i > session.began and variable.trainable and i not in read:
             read.add(i)
             meet(("made", len(read)), variable)
 
-    # Of this observer alone: layers make their weights where no hook of a cell sees them.
-    observer._variable_read = variable_read  # type: ignore[method-assign]
+    session.observer.call_at_reads(note)
 
 
 def _change(x: Any, value: Any) -> None:
