@@ -210,6 +210,8 @@ def _of_what_ran(checks: Sequence[Checked]) -> str:
         parts.append(
             f"Only the recorded operations were compared; the cell itself wasn't checked: {reasons[0]}{more}."
         )
+    if left and not reasons:
+        parts.append("Only the recorded operations were compared.")
     if left:
         parts.append(f"What left the tape through {left[0]} was not checked.")
     return " ".join(parts)
