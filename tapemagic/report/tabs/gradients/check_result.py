@@ -36,6 +36,8 @@ class Check:
         The difference of the two numbers, or in words: half, all of it.
     is_rerun : bool
         Whether the cell ran again with nudged inputs; otherwise only the recorded operations were repeated.
+    nudged : str
+        The entries that were nudged in these runs, if not all of them one by one.
     not_rerun : str
         The reason why the runs of the cell decided nothing, or ''.
     left : str
@@ -53,6 +55,7 @@ class Check:
     unit: Literal["entries", "columns"] = "entries"
     lacking: str = ""
     is_rerun: bool = False
+    nudged: str = ""
     not_rerun: str = ""
     left: str = ""
 
@@ -201,7 +204,9 @@ def _of_what_ran(checks: Sequence[Checked]) -> str:
     agreeing = [check for check in compared if check.outcome == "agrees"]
     if agreeing and all(check.is_rerun for check in agreeing):
         is_all = len(agreeing) == len(checks)
-        return "Nudging the inputs agrees: nothing is missing" + ("." if is_all else " in these.")
+        words = "Nudging the inputs agrees: nothing is missing" + ("." if is_all else " in these.")
+        samples = [*dict.fromkeys(check.nudged for check in agreeing if check.nudged)]
+        return f"{words} Nudged were {samples[0]}." if samples else words
     reasons = [*dict.fromkeys(check.not_rerun for check in agreeing if check.not_rerun)]
     left = [*dict.fromkeys(entry.check.left for entry in checks if entry.is_unchecked)]
     parts = []

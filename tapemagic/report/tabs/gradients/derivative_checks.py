@@ -244,9 +244,14 @@ class _Nudging:
 
     def _agreeing(self, compared: Check) -> Check:
         # The repeated operations are compared more exactly; but if they can't be, this is what is known.
+        nudged = ""
+        if compared.checked < compared.size:
+            together = "" if self.claim.is_matrix else ", and all together"
+            nudged = f"{compared.checked:,} of {compared.size:,} {compared.unit}{together}"
         if self.replayed.outcome == "not checked":
-            return replace(compared, is_rerun=True)
-        return replace(self.replayed, is_rerun=self.replayed.outcome == "agrees")
+            return replace(compared, is_rerun=True, nudged=nudged)
+        is_rerun = self.replayed.outcome == "agrees"
+        return replace(self.replayed, is_rerun=is_rerun, nudged=nudged)
 
     def _lacking(self, compared: Check) -> Check:
         """The result where the runs differ from the tape, and the recorded operations don't."""
