@@ -373,16 +373,17 @@ class TapeMagics(Magics):
         def targets_of(run: Session, value: Any) -> Sequence[Named]:
             return choose_targets(run, value, request.target_names).named
 
+        sources = session.all_sources()
         runs: Any = request.reruns
         if failure and runs:
             runs.refuse("it stopped with an error")
         elif runs:
-            runs.begin_check(session, session.targets, targets_of)
+            runs.begin_check(session, session.targets, sources, targets_of)
         return replace(
             request,
             targets=session.targets,
             joins=session.joins,
-            sources=session.all_sources(),
+            sources=sources,
             code=request.code or self.code,
             plot=plot and partial(plot, session, session.targets, request.order, targets_of),
             compute=compute,

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from types import CodeType, FrameType
 from typing import Any
@@ -119,7 +120,6 @@ class NudgedRuns:
         self._tensors = {id(x): x for x in namespace.values() if isinstance(x, Traced)}
         # Reports compute with neither NumPy's warnings nor the garbage collector of the notebook.
         self._errors, self._collects = np.geterr(), gc.isenabled()
-        self._places: dict[int, Place] = {}
         self._objects: dict[int, Any] = {}
         self._path: _Path | None = None
         self._after: Contents | None = None
@@ -151,17 +151,28 @@ class NudgedRuns:
         """Say why the cell isn't run again."""
         self._problem = problem
 
-    def begin_check(self, session: Session, targets: Sequence[Named], choice: Choice) -> None:
-        """Prepare the runs for a report on the ordinary run and its targets."""
+    def begin_check(
+        self,
+        session: Session,
+        targets: Sequence[Named],
+        sources: Sequence[Named],
+        choice: Choice,
+    ) -> None:
+        """Prepare the runs for a report on the ordinary run, with its targets and sources."""
         if self._problem:
             return
         self._start.ran(but=session.tape_name)
-        self._session, self._targets, self._choice = session, targets, choice
+        self._session, self._targets, self._sources = session, targets, sources
+        self._choice = choice
         self._calls: Sequence[GradientCall] = session.observer.gradient_calls()
-        self._places = {
-            id_of(x): place for _, x in session.all_sources() if (place := self._place(x))
-        }
-        self._tensors = {}
+        # The others would be kept alive for nothing.
+        self._tensors = {id(x): x for _, x in sources if id(x) in self._tensors}
+
+    @cached_property
+    def _places(self) -> dict[int, Place]:
+        """The places of the sources, by id."""
+        found = ((id_of(x), self._place(x)) for _, x in self._sources)
+        return {i: place for i, place in found if place}
 
     def _place(self, x: Any) -> Place | None:
         """Return where a source gets its value, or None if no run of the cell can change it."""
