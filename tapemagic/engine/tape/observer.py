@@ -431,6 +431,21 @@ class Observer(Tape):
             1 + (before.times if before else 0),
         )
 
+    def call_at_reads(self, call: Callable[[Any], None]) -> None:
+        """Call a function with each Variable that is read, just before it is read."""
+        watch = self._variable_read
+
+        def variable_read(variable: Any) -> None:
+            watch(variable)
+            call(variable)
+
+        # On this observer, so that no other pays for it at each read.
+        self._variable_read = variable_read  # type: ignore[method-assign]
+
+    def first_reads(self) -> Sequence[Any]:
+        """Return the watched variables in the order in which they were first read."""
+        return tuple(self._variables.values())
+
     def gradient_calls(self) -> Sequence[GradientCall]:
         """Return the calls by which the program computed gradients, the latest last."""
         return tuple(self._gradient_calls.values())

@@ -165,10 +165,15 @@ def _missing(derivatives: Sequence[Derivative]) -> Iterator[Statement]:
         below = (derivative.target, derivative.source, derivative.order - 1)
         reason = truncate(derivative.reason or "")
         # The derivative of a None is None as well, so only the lowest order is worth a sentence.
+        if derivative.text is None and derivative.check and derivative.check.is_lower_wrong:
+            continue
         if derivative.text is None and below not in none:
             yield Statement("none", f"{derivative.symbol} is None: {reason}", tab=GRADIENTS)
         elif derivative.text is not None and reason:
-            yield Statement("missing", f"{derivative.symbol}: {reason}", tab=GRADIENTS)
+            # What a check found is a sentence that names the derivative.
+            is_found = derivative.check is not None and derivative.check.outcome == "lacks"
+            text = reason if is_found else f"{derivative.symbol}: {reason}"
+            yield Statement("missing", text, tab=GRADIENTS)
 
 
 def _own_nones(own: Sequence[OwnGradient]) -> Iterator[Statement]:
@@ -274,7 +279,8 @@ def _largest_part(subject: Subject) -> Iterator[Statement]:
 
 def _checks(checks: Sequence[Checked]) -> Iterator[Statement]:
     """Yield how the derivatives compare with finite differences, and which were not compared."""
-    if checks:
+    # Sentences of their own say what the derivatives of the table lack.
+    if any(entry.check.outcome != "lacks" for entry in checks):
         differs = any(entry.check.outcome == "differs" for entry in checks)
         yield Statement("differs" if differs else "note", outcome(checks), tab=GRADIENTS)
 
