@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import builtins
-import io
 import os
-import socket
-import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
+from functools import cache
+from io import IOBase
 from pathlib import Path
 from threading import get_ident
 from typing import Any
-
-from IPython.core import interactiveshell
 
 from tapemagic.engine.events import user_line
 from tapemagic.engine.tensor.tensor import Traced
@@ -23,11 +18,22 @@ from tapemagic.explain.formatting import clipped, printable
 
 WRITING = frozenset("wax+")
 """The letters of a mode with which ``open`` writes."""
-FILES = "remove unlink rename replace rmdir mkdir symlink link truncate chmod utime mkfifo"
-"""The functions of `os` that change files."""
-PROGRAMS = "system popen fork forkpty posix_spawn posix_spawnp"
-"""The functions of `os` that start programs."""
+FILES = "remove rename rmdir mkdir symlink link truncate chmod chown utime"
+PROGRAMS = "system fork forkpty posix_spawn exec spawn startfile"
+PROBLEMS: Mapping[str, str] = {
+    **{f"os.{name}": "changes the file {}" for name in FILES.split()},
+    **{f"os.{name}": "runs another program" for name in PROGRAMS.split()},
+    "subprocess.Popen": "runs another program",
+    "socket.connect": "opens a connection",
+    "socket.sendto": "opens a connection",
+    "sqlite3.connect": "opens the database {}",
+    "builtins.input": "asks with input()",
+}
+"""The audit events of Python that cannot be undone, and how to say them."""
 MAX_PATH = 40
+
+refused_by_thread: dict[int, list[str]] = {}
+"""What was refused, by the identity of each thread that must not do anything twice."""
 
 
 class NotRepeatedError(BaseException):
@@ -50,7 +56,7 @@ def unrepeatable(objects: Iterable[Any]) -> str:
     artist = getattr(sys.modules.get("matplotlib.artist"), "Artist", ())
     for x in objects:
         kind = type(x).__name__
-        if isinstance(x, io.IOBase) and not x.closed:
+        if isinstance(x, IOBase) and not x.closed:
             return f"it uses an open file ({kind}), which runs cannot set back"
         if isinstance(x, artist):
             return f"it draws into a picture of another cell ({kind})"
@@ -61,64 +67,60 @@ def unrepeatable(objects: Iterable[Any]) -> str:
 
 
 @contextmanager
-def nothing_twice() -> Iterator[list[str]]:
+def nothing_twice(namespace: dict[str, Any]) -> Iterator[list[str]]:
     """Refuse what cannot be undone in this thread: writing files, starting programs, connections, asking.
 
-    Yields the list of what was refused. Seen is what goes through Python's own functions, and not, for instance,
-    what a library writes in C.
+    Python reports these to audit hooks (PEP 578), so what a library writes in C isn't seen.
+
+    - `namespace`: The names of the cell, in which ``input`` is replaced: notebooks ask by a function of their own.
+
+    Yields the list of what was refused.
     """
+    _add_hook()
     thread, refused = get_ident(), list[str]()
-    replaced: list[tuple[Any, str, Any]] = []
-
-    def refuse(what: str) -> None:
-        place = user_line()
-        where = f" (line {place.line})" if place else ""
-        refused.append(f"it {what}{where}, which cannot be undone")
-        raise NotRepeatedError(refused[-1])
-
-    def guard(owner: Any, name: str, problem: Callable[..., str]) -> None:
-        original = getattr(owner, name)
-        replaced.append((owner, name, vars(owner).get(name)))
-
-        def guarded(*args: Any, **options: Any) -> Any:
-            if get_ident() == thread and (what := problem(*args, **options)):
-                refuse(what)
-            return original(*args, **options)
-
-        setattr(owner, name, guarded)
-
-    # What ran once must not run twice: these functions are the doors through which Python code reaches the world.
+    refused_by_thread[thread] = refused
+    own = namespace.get("input")
+    namespace["input"] = _ask
     try:
-        guard(builtins, "open", _opened)
-        guard(io, "open", _opened)
-        # The name open in a notebook is IPython's, which holds the function itself.
-        guard(interactiveshell, "io_open", _opened)
-        guard(builtins, "input", lambda *_: "asks with input()")
-        guard(os, "open", _opened_by_flags)
-        for name in filter(partial(hasattr, os), FILES.split()):
-            guard(os, name, lambda path="", *_, **__: f"changes the file {_shown(path)}")
-        for name in filter(partial(hasattr, os), PROGRAMS.split()):
-            guard(os, name, lambda *_, **__: "runs another program")
-        guard(subprocess.Popen, "__init__", lambda *_, **__: "runs another program")
-        guard(socket.socket, "connect", lambda *_: "opens a connection")
         yield refused
     finally:
-        for owner, name, before in reversed(replaced):
-            if before is None:
-                delattr(owner, name)
-            else:
-                setattr(owner, name, before)
+        del refused_by_thread[thread]
+        if namespace.get("input") is _ask:
+            del namespace["input"]
+        if own is not None:
+            namespace["input"] = own
 
 
-def _opened(file: Any = "", mode: Any = "r", *_: Any, **__: Any) -> str:
-    """Return the words for a file that ``open`` would write, or ''."""
-    return f"writes the file {_shown(file)}" if WRITING & set(str(mode)) else ""
+@cache
+def _add_hook() -> None:
+    """Add the audit hook. Python can't remove one, so it is added by the first check, and waits for others."""
+    sys.addaudithook(_audit)
 
 
-def _opened_by_flags(file: Any = "", flags: int = 0, *_: Any, **__: Any) -> str:
-    """Return the words for a file that ``os.open`` would write, or ''."""
-    writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-    return f"writes the file {_shown(file)}" if flags & writing else ""
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if not refused_by_thread or get_ident() not in refused_by_thread:
+        return
+    if event == "open":
+        path, mode, flags = arguments
+        flagged = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+        writes = WRITING & set(mode) if isinstance(mode, str) else (flags or 0) & flagged
+        if writes:
+            _refuse(f"writes the file {_shown(path)}")
+    elif event in PROBLEMS:
+        _refuse(PROBLEMS[event].format(_shown(arguments[0]) if arguments else ""))
+
+
+def _ask(_prompt: object = "", /) -> str:
+    _refuse("asks with input()")
+    return ""
+
+
+def _refuse(what: str) -> None:
+    place = user_line()
+    where = f" (line {place.line})" if place else ""
+    refused = refused_by_thread[get_ident()]
+    refused.append(f"it {what}{where}, which cannot be undone")
+    raise NotRepeatedError(refused[-1])
 
 
 def _shown(path: Any) -> str:

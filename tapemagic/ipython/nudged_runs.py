@@ -291,7 +291,7 @@ class NudgedRuns:
                     meet(place, session.initial[place[1]])
             _on_first_reads(session, meet)
             try:
-                with nothing_twice() as repeated, path, session:
+                with nothing_twice(self._cell.namespace) as repeated, path, session:
                     result = self._cell.run(_hook(session, meet))
             except (KeyboardInterrupt, NotRepeatedError, RerunError):
                 raise
