@@ -38,7 +38,7 @@ from tapemagic.engine.operations.sparse_losses import (
     sparse_cross_entropy_slopes,
     sparse_softmax_cross_entropy,
 )
-from tapemagic.engine.registry import pointwise, vjp
+from tapemagic.engine.registry import chooses, even_zeros, pointwise, vjp
 from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
 from tapemagic.engine.rules.elementwise import first_order_only
 
@@ -94,6 +94,7 @@ vjp(masked,       lambda g, _y, _x, mask, factor: only_where(g, mask) * factor, 
 # fmt: on
 
 pointwise(relu, relu6, hard_sigmoid, leaky_relu, elu, selu, gelu, silu, sigmoid, log_sigmoid)
+chooses(relu, relu6, hard_sigmoid, leaky_relu, where_mask, masked)
 pointwise(softplus, softsign, erf, erfc, where_mask, masked, sigmoid_cross_entropy)
 
 
@@ -150,6 +151,7 @@ def _logsumexp(g, y, x, axis=None, keepdims=False):
 vjp(softmax, _softmax)
 vjp(log_softmax, _log_softmax)
 vjp(logsumexp, _logsumexp)
+even_zeros(softmax, log_softmax, logsumexp, uses_all=True)
 
 
 # -- losses ---------------------------------------------------------------------------------------

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.recording import Record
+from tapemagic.engine.tape.careful_sweep import any_nan, careful_sweep, has_nan
 from tapemagic.engine.tape.nonzeros import Nonzeros, Term, write_rows
 from tapemagic.engine.tape.structured_sweep import StructuredSweep
 from tapemagic.engine.tape.sweep import Gradients, sweep
-from tapemagic.engine.tensor.tensor import broadcast, wrap
+from tapemagic.engine.tensor.tensor import broadcast, unwrap, wrap
 from tapemagic.errors import UnsupportedArgumentError
 
 MAX_BATCH_BYTES = 1 << 26
@@ -98,10 +99,7 @@ def batched_sweep(
     `kept` are intermediate values; for the other arguments, see `sweep`. The result has, for each connected source,
     its gradients along a new first axis, one for each unit cotangent.
     """
-    values = {
-        i: Nonzeros(seed, [Term(range(seed.size), range(seed.size), seed)])
-        for i, seed in diagonals.items()
-    }
+    values = {i: _diagonal(seed) for i, seed in diagonals.items()}
     structured = StructuredSweep(tracked, kept, nested, basis.size, MAX_BATCH_BYTES)
     pending = structured.run(records, values)
     jacobians: Gradients = {}
@@ -114,7 +112,34 @@ def batched_sweep(
     for i in source_ids & values.keys():
         rows = _write_rows(values[i], basis, range(basis.size), nested)
         jacobians[i] = jacobians[i] + rows if i in jacobians else rows
+    # Without whole rows and without selections, only stored elements were passed on, and all of them are used.
+    if (pending and any_nan(jacobians, source_ids)) or has_nan(jacobians, source_ids, records):
+        parts = (
+            (rows, _careful(records, tracked, diagonals, kept, basis, nested, rows))
+            for rows in _chunks(records, basis)
+        )
+        jacobians = _joined(parts, source_ids, basis.size, nested)
     return jacobians
+
+
+def _careful(
+    records: Sequence[Any],
+    tracked: Mapping[int, int],
+    diagonals: Gradients,
+    kept: AbstractSet[int],
+    basis: Basis,
+    nested: bool,
+    rows: range,
+) -> Gradients:
+    """Sweep carefully with some rows of unit cotangents, which select one element each."""
+    grads = {i: _write_rows(_diagonal(seed), basis, rows, nested) for i, seed in diagonals.items()}
+    unused = {i: unwrap(g) == 0 for i, g in grads.items()}
+    return careful_sweep(records, tracked, grads, unused, kept, nested, (len(rows),))
+
+
+def _diagonal(seed: Any) -> Nonzeros:
+    """Return all unit cotangents of a target as nonzero elements."""
+    return Nonzeros(seed, [Term(range(seed.size), range(seed.size), seed)])
 
 
 def _write_rows(nonzeros: Nonzeros, basis: Basis, rows: range, nested: bool) -> Any:

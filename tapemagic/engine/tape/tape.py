@@ -13,6 +13,7 @@ from tapemagic.engine.nest import pack, tensors
 from tapemagic.engine.recording import live, recording_tapes
 from tapemagic.engine.tape.base_tape import BaseTape, Contents, warn
 from tapemagic.engine.tape.batched_sweep import Basis, basis_of, batched_sweep, lazy_units
+from tapemagic.engine.tape.careful_sweep import careful_sweep, has_nan
 from tapemagic.engine.tape.cotangents import key_of, mark_stopped, matched_cotangents, seeds
 from tapemagic.engine.tape.cut import require_kept
 from tapemagic.engine.tape.sweep import (
@@ -324,12 +325,21 @@ class Tape(BaseTape):
         if not tapes:
             if len(records) > MIN_CHECKED_RECORDS:
                 records = NeededRecords(records, tracked, grads, self._leaves, kept)
-            return sweep(records, tracked, grads, kept, False)
+            grads = sweep(records, tracked, grads, kept, False)
+            if has_nan(grads, ids, self._records):
+                started = seeds(targets, cotangents, False)
+                return careful_sweep(self._records, tracked, started, {}, kept, False)
+            return grads
         for tape in tapes:
             tape._sweep_begins(grads)
         # A copy: rules on tensors append records to this very list if this tape is among the live ones.
+        records = records[:]
         try:
-            return sweep(records[:], tracked, grads, kept, True)
+            grads = sweep(records, tracked, grads, kept, True)
+            if has_nan(grads, ids, records):
+                started = seeds(targets, cotangents, True)
+                return careful_sweep(records, tracked, started, {}, kept, True)
+            return grads
         finally:
             for tape in tapes:
                 tape._sweep_ends()
