@@ -132,6 +132,9 @@ def contributions(snapshot: Snapshot, target: Any, source: Any) -> Contributions
     along: list[tuple[int, float]] = []
 
     def hear(position: int, gradients: Gradients) -> None:
+        if position == len(snapshot.records) - 1:  # a sweep begins, perhaps for the second time
+            uses.clear()
+            along.clear()
         record = snapshot.records[position]
         if start in record[2]:
             value = _passed(Record._make(record), start, tracked, gradients)

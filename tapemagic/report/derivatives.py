@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.tape.cotangents import key_of
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.explain.caller import TargetGroup
@@ -93,11 +94,13 @@ class GradientTable:
     """Derivatives by target, source and order, with the errors that prevented some.
 
     - `begins`: For each order, the number of records before its derivatives.
+    - `spared`: The derivatives that would be nan somewhere if selections didn't leave entries unused.
     """
 
     gradients: dict[Key, Tensor | None] = field(default_factory=dict)
     problems: dict[Key, str] = field(default_factory=dict)
     begins: list[int] = field(default_factory=list)
+    spared: set[Key] = field(default_factory=set)
 
     def level(self, position: int) -> int:
         """The order of the derivative that a record belongs to, by its position, or 0 for a record of the cell.
@@ -140,12 +143,16 @@ def take_gradients(
     tape: Tape, table: GradientTable, target: Any, sources: Sequence[Any], keys: Sequence[Key]
 ) -> None:
     """Add gradients to a table; where a rule fails, add None and the error as its reason."""
+    tape._spared = frozenset()
     try:
         gradients = tape.gradient(target, sources)
     except Exception as error:  # noqa: BLE001 -- a rule may call anything, and LinAlgError isn't a ValueError
         gradients = [None] * len(keys)
         table.problems.update((key, failure_reason(error)) for key in keys)
     table.gradients.update(zip(keys, gradients, strict=True))
+    if tape._spared:
+        pairs = zip(keys, sources, strict=True)
+        table.spared.update(key for key, x in pairs if key_of(x) in tape._spared)
 
 
 def failure_reason(error: Exception) -> str:

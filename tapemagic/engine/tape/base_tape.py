@@ -97,6 +97,8 @@ class BaseTape:
     _last_connections: Connections | None = None
     _last_leaves: AbstractSet[int] = frozenset()
     _cut: AbstractSet[int] = frozenset()
+    _careful = True
+    _spared: AbstractSet[int] = frozenset()
     _rewatched: dict[int, int] | None = None
     _weight = _sorted = _unsorted = _settled = _bytes_held = 0
     _heavy = PRUNE_AFTER_BYTES

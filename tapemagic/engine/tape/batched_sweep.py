@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.recording import Record
-from tapemagic.engine.tape.careful_sweep import any_nan, careful_sweep, has_nan
+from tapemagic.engine.tape.careful_sweep import careful_sweep, has_nan
 from tapemagic.engine.tape.nonzeros import Nonzeros, Term, write_rows
 from tapemagic.engine.tape.structured_sweep import StructuredSweep
 from tapemagic.engine.tape.sweep import Gradients, sweep
@@ -113,7 +113,7 @@ def batched_sweep(
         rows = _write_rows(values[i], basis, range(basis.size), nested)
         jacobians[i] = jacobians[i] + rows if i in jacobians else rows
     # Without whole rows and without selections, only stored elements were passed on, and all of them are used.
-    if (pending and any_nan(jacobians, source_ids)) or has_nan(jacobians, source_ids, records):
+    if has_nan(jacobians, source_ids, records, diagonals, masked=bool(pending)):
         parts = (
             (rows, _careful(records, tracked, diagonals, kept, basis, nested, rows))
             for rows in _chunks(records, basis)

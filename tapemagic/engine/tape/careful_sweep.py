@@ -27,10 +27,15 @@ from tapemagic.engine.tape.cotangents import NEVER
 from tapemagic.engine.tape.structured_sweep import gradients_by_rules
 from tapemagic.engine.tape.sweep import Gradients, fit, revived
 from tapemagic.engine.tensor.precision import wider
-from tapemagic.engine.tensor.tensor import Tensor, unwrap, wrap
+from tapemagic.engine.tensor.tensor import Tensor, id_of, unwrap, wrap
 from tapemagic.engine.tracing import one_call, tracer
 
-NUMBER = np.float64
+SCALARS = frozenset({np.float64, np.float32, np.float16, np.complex128, np.complex64})
+
+TRUE, FALSE = np.True_, np.False_
+
+INTEGERS = frozenset("biu")
+"""The kinds of the dtypes of integers and bools."""
 
 MAX_SMALL = 4096
 """The maximum size of a gradient that is searched for nan without looking at the records first."""
@@ -42,60 +47,110 @@ Mask = Any
 """A bool array in the shape of a gradient, true where the gradient is unused, or None if all of it is used."""
 
 
-def has_nan(grads: Gradients, ids: Iterable[int], records: Iterable[Any]) -> bool:
-    """Return True if a careful sweep may give other gradients: one has a nan, and a record may not use an entry.
+def has_nan(
+    grads: Gradients,
+    ids: Iterable[int],
+    records: Sequence[Any],
+    targets: Iterable[Any],
+    masked: bool = False,
+) -> bool:
+    """Return True if a careful sweep may give other gradients: one has a nan, and a record may leave entries unused.
 
-    Unused entries become nan by 0 * inf, 0 * nan or 0 / 0, never infinite: so only a nan counts.
+    Unused entries become nan by 0 * inf, 0 * nan or 0 / 0, never infinite: so only a nan counts. `targets` are tensors
+    or ids. With `masked`, their gradients have unused entries already.
     """
-    for i in ids:
-        g = grads.get(i)
-        if type(g) is NUMBER:
+    for g in map(grads.get, ids):
+        if type(g) is Tensor:
+            g = g._value
+        # The true type: the class of a traced value is that of a number or an array.
+        if type(g) in SCALARS:
             if g != g:  # noqa: PLR0124 (a third of the time of np.isnan)
-                return _may_select(records)
+                return masked or any(map(_may_leave_unused, records))
         # argmax gives the place of the first nan, and is the fastest search that NumPy has.
         elif type(g) is np.ndarray and 0 < g.size <= MAX_SMALL:
             largest = g.item(g.argmax())
             if largest != largest:  # noqa: PLR0124
-                return _may_select(records)
-        elif g is not None and _search(g) and _may_select(records) and bool(holds_nan(unwrap(g))):
-            return True
+                return masked or any(map(_may_leave_unused, records))
+        elif g is not None:
+            return _has_nan_at_length(grads, ids, records, targets, masked)
     return False
 
 
-def any_nan(grads: Gradients, ids: AbstractSet[int]) -> bool:
-    """Return True if a gradient has a nan, for sweeps whose first gradients have unused entries already."""
-    found = (unwrap(grads[i]) for i in ids if i in grads)
-    return any(_search(g) and bool(holds_nan(g)) for g in found)
+def _has_nan_at_length(
+    grads: Gradients,
+    ids: Iterable[int],
+    records: Sequence[Any],
+    targets: Iterable[Any],
+    masked: bool,
+) -> bool:
+    """Like `has_nan` for large arrays and traced values, for which the records are looked at first."""
+    if not (masked or any(map(_may_leave_unused, records))):
+        return False
+    checked = ids
+    if tracer() is not None and not masked:
+        # Each check costs a small program some per cent of its time.
+        goals = {x if x.__class__ is int else id_of(x) for x in targets}
+        suspects = poisonable(records, goals)
+        checked = [i for i in ids if i in suspects]
+    values = (unwrap(grads[i]) for i in checked if i in grads)
+    return any(bool(holds_nan(g)) for g in values if not is_lazy(g) and g.size)
 
 
-def _search(g: Any) -> bool:
-    """Return True if a gradient can be searched for nan."""
-    return not is_lazy(unwrap(g)) and g.size > 0
+def spared(ids: Iterable[int], usual: Gradients, careful: Gradients) -> set[int]:
+    """Return the ids of sources whose gradients lost a nan in the careful sweep, for the report."""
+    if tracer() is not None:
+        return set()
+    return {
+        i
+        for i in ids
+        if i in careful and np.any(np.isnan(unwrap(usual[i])) & ~np.isnan(unwrap(careful[i])))
+    }
 
 
 @one_call
 def holds_nan(g: Any) -> Any:
     """Return whether an array holds a nan; for a value in a trace, the answer becomes a check of the program."""
-    # argmax gives the place of the first nan.
     largest = g.item(g.argmax()) if g.ndim else g.item()
-    return np.bool_(largest != largest)  # noqa: PLR0124
+    return TRUE if largest != largest else FALSE  # noqa: PLR0124
 
 
-def _may_select(records: Iterable[Any]) -> bool:
-    return any(map(_may_leave_unused, records))
+def poisonable(records: Reversible[Any], goals: AbstractSet[int]) -> set[int]:
+    """Return the ids of values whose gradients may be nan at unused entries, whatever the numbers are.
+
+    There, a rule that reads numbers has multiplied a gradient with unused entries. `goals` are the ids of the targets.
+    """
+    needed = set(goals)
+    sparse: set[int] = set()
+    poisoned: set[int] = set()
+    for record in reversed(records):
+        ids, output_ids = record[2], outputs_of(record)
+        if needed.isdisjoint(output_ids):
+            continue
+        inputs = [i for i in ids if i.__class__ is int and i > 0]
+        needed.update(inputs)
+        if not poisoned.isdisjoint(output_ids):
+            poisoned.update(inputs)
+        if not sparse.isdisjoint(output_ids):
+            operation = NUMBERED[record[0]]
+            sparse.update(inputs)
+            poisoned.update(
+                i for k, i in enumerate(ids) if not reads_no_numbers(operation, k, record)
+            )
+        elif _may_leave_unused(record):
+            sparse.update(inputs)
+    return poisoned
 
 
 def _may_leave_unused(record: Any) -> bool:
     """Return True if the rules of a record may make zeros that don't depend on the numbers."""
-    number, values, _, params, _, output_id = record
-    operation = NUMBERED[number]
-    if operation.chooses or output_id.__class__ is tuple:
+    operation = NUMBERED[record[0]]
+    if operation.chooses:
         return True
-    kinds = {kind_of(value) for value in values}
     if operation.pointwise:
-        return operation.function is np.multiply and "b" in kinds
+        return operation.function is np.multiply and "b" in map(kind_of, record[1])
     if operation.uses_all:
-        return bool(params and "where" in params) or not kinds.isdisjoint("biu")
+        params = record[3]
+        return bool(params and "where" in params) or any(kind_of(x) in INTEGERS for x in record[1])
     return True
 
 
@@ -217,9 +272,10 @@ class _CarefulSweep:
             if operation.even_zeros:
                 dx = self._without_poison(record, k, g, mask, operands, dx)
             if raw_unused is not None:
-                numbers = unwrap(dx)
-                # A last precaution against wrong masks: no number other than 0 is ever lost.
-                raw_unused = raw_unused & ((numbers == 0) | np.isnan(numbers))
+                if tracer() is None:
+                    # A last precaution against wrong masks: no number other than 0 is ever lost.
+                    numbers = unwrap(dx)
+                    raw_unused = raw_unused & ((numbers == 0) | np.isnan(numbers))
                 dx = np.where(raw_unused, 0, dx)[()]
             x = values[k]
             dx = fit(dx, x, operation.name, k, self._lead)
@@ -375,7 +431,7 @@ def reads_no_numbers(operation: Operation, k: int, record: Any) -> bool:
         return False
     unread = operation.unread(tuple(j == k for j in range(len(values))))
     operands = [x for j, x in enumerate((output, *values), -1) if j not in unread]
-    return all(x is None or kind_of(x) in ("b", "i", "u") for x in operands)
+    return all(x is None or kind_of(x) in INTEGERS for x in operands)
 
 
 def fitted(mask: Mask, shape: tuple[int, ...], lead: int) -> Mask:

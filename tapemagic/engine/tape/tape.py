@@ -13,7 +13,7 @@ from tapemagic.engine.nest import pack, tensors
 from tapemagic.engine.recording import live, recording_tapes
 from tapemagic.engine.tape.base_tape import BaseTape, Contents, warn
 from tapemagic.engine.tape.batched_sweep import Basis, basis_of, batched_sweep, lazy_units
-from tapemagic.engine.tape.careful_sweep import careful_sweep, has_nan
+from tapemagic.engine.tape.careful_sweep import careful_sweep, has_nan, spared
 from tapemagic.engine.tape.cotangents import key_of, mark_stopped, matched_cotangents, seeds
 from tapemagic.engine.tape.cut import require_kept
 from tapemagic.engine.tape.sweep import (
@@ -326,9 +326,11 @@ class Tape(BaseTape):
             if len(records) > MIN_CHECKED_RECORDS:
                 records = NeededRecords(records, tracked, grads, self._leaves, kept)
             grads = sweep(records, tracked, grads, kept, False)
-            if has_nan(grads, ids, self._records):
-                started = seeds(targets, cotangents, False)
-                return careful_sweep(self._records, tracked, started, {}, kept, False)
+            if has_nan(grads, ids, self._records, targets) and self._careful:
+                again = seeds(targets, cotangents, False)
+                careful_sweep(self._records, tracked, again, {}, kept, False)
+                self._spared |= spared(ids, grads, again)
+                return again
             return grads
         for tape in tapes:
             tape._sweep_begins(grads)
@@ -336,9 +338,11 @@ class Tape(BaseTape):
         records = records[:]
         try:
             grads = sweep(records, tracked, grads, kept, True)
-            if has_nan(grads, ids, records):
-                started = seeds(targets, cotangents, True)
-                return careful_sweep(records, tracked, started, {}, kept, True)
+            if has_nan(grads, ids, records, targets) and self._careful:
+                again = seeds(targets, cotangents, True)
+                careful_sweep(records, tracked, again, {}, kept, True)
+                self._spared |= spared(ids, grads, again)
+                return again
             return grads
         finally:
             for tape in tapes:
