@@ -97,7 +97,7 @@ class BaseTape:
     _last_connections: Connections | None = None
     _last_leaves: AbstractSet[int] = frozenset()
     _cut: AbstractSet[int] = frozenset()
-    _careful = True
+    _careful = _notes_sweeps = True
     _spared: AbstractSet[int] = frozenset()
     _rewatched: dict[int, int] | None = None
     _weight = _sorted = _unsorted = _settled = _bytes_held = 0
@@ -334,6 +334,7 @@ class BaseTape:
         self._tracked: dict[int, int] = {}
         self._leaves: set[int] = set()
         self._records: list[Any] = []
+        self._nested_sweeps: list[Any] = []
         self._take = self._taker()
         self._append = self._take if self._recording else ignore
         if self._cut:
@@ -346,6 +347,7 @@ class BaseTape:
         self._tracked = {}
         self._leaves = set()
         self._records = []
+        self._nested_sweeps = []
         self._take = self._append = ignore
 
     def _connections(self) -> Connections:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.recording import Record
-from tapemagic.engine.tape.careful_sweep import careful_sweep, has_nan
+from tapemagic.engine.tape.careful_sweep import careful_sweep
 from tapemagic.engine.tape.nonzeros import Nonzeros, Term, write_rows
 from tapemagic.engine.tape.structured_sweep import StructuredSweep
 from tapemagic.engine.tape.sweep import Gradients, sweep
@@ -92,12 +92,13 @@ def batched_sweep(
     kept: AbstractSet[int],
     basis: Basis,
     nested: bool,
-) -> Gradients:
+) -> tuple[Gradients, bool]:
     """Sweep from all unit cotangents of a target at once.
 
     `diagonals` are ones in the shape of the target, by its id; they are changed. Of the sources `wanted`, those in
     `kept` are intermediate values; for the other arguments, see `sweep`. The result has, for each connected source,
-    its gradients along a new first axis, one for each unit cotangent.
+    its gradients along a new first axis, one for each unit cotangent; and whether whole rows were passed on, with
+    the zeros of the unit cotangents.
     """
     values = {i: _diagonal(seed) for i, seed in diagonals.items()}
     structured = StructuredSweep(tracked, kept, nested, basis.size, MAX_BATCH_BYTES)
@@ -112,14 +113,24 @@ def batched_sweep(
     for i in source_ids & values.keys():
         rows = _write_rows(values[i], basis, range(basis.size), nested)
         jacobians[i] = jacobians[i] + rows if i in jacobians else rows
-    # Without whole rows and without selections, only stored elements were passed on, and all of them are used.
-    if has_nan(jacobians, source_ids, records, diagonals, masked=bool(pending)):
-        parts = (
-            (rows, _careful(records, tracked, diagonals, kept, basis, nested, rows))
-            for rows in _chunks(records, basis)
-        )
-        jacobians = _joined(parts, source_ids, basis.size, nested)
-    return jacobians
+    return jacobians, bool(pending)
+
+
+def careful_batched_sweep(
+    records: Sequence[Any],
+    tracked: Mapping[int, int],
+    diagonals: Gradients,
+    source_ids: AbstractSet[int],
+    kept: AbstractSet[int],
+    basis: Basis,
+    nested: bool,
+) -> Gradients:
+    """Like `batched_sweep`, but with whole rows from the beginning, and exact zeros where no operation uses a value."""
+    parts = (
+        (rows, _careful(records, tracked, diagonals, kept, basis, nested, rows))
+        for rows in _chunks(records, basis)
+    )
+    return _joined(parts, source_ids, basis.size, nested)
 
 
 def _careful(

@@ -13,7 +13,7 @@ It costs a few times as much as `sweep`, so it runs only after a sweep in which 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Reversible, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Reversible, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
@@ -52,16 +52,16 @@ def has_nan(
     ids: Iterable[int],
     records: Sequence[Any],
     targets: Iterable[Any],
+    nested_sweeps: Sequence[Any] = (),
     masked: bool = False,
 ) -> bool:
     """Return True if a careful sweep may give other gradients: one has a nan, and a record may leave entries unused.
 
     Unused entries become nan by 0 * inf, 0 * nan or 0 / 0, never infinite: so only a nan counts. `targets` are tensors
-    or ids. With `masked`, their gradients have unused entries already.
+    or ids. With `masked`, their gradients have unused entries already. For `nested_sweeps`, see `nested_sweeps`.
     """
-    for g in map(grads.get, ids):
-        if type(g) is Tensor:
-            g = g._value
+    for gradient in map(grads.get, ids):
+        g = gradient._value if type(gradient) is Tensor else gradient
         # The true type: the class of a traced value is that of a number or an array.
         if type(g) in SCALARS:
             if g != g:  # noqa: PLR0124 (a third of the time of np.isnan)
@@ -72,7 +72,7 @@ def has_nan(
             if largest != largest:  # noqa: PLR0124
                 return masked or any(map(_may_leave_unused, records))
         elif g is not None:
-            return _has_nan_at_length(grads, ids, records, targets, masked)
+            return _has_nan_at_length(grads, ids, records, targets, nested_sweeps, masked)
     return False
 
 
@@ -81,6 +81,7 @@ def _has_nan_at_length(
     ids: Iterable[int],
     records: Sequence[Any],
     targets: Iterable[Any],
+    nested_sweeps: Sequence[Any],
     masked: bool,
 ) -> bool:
     """Like `has_nan` for large arrays and traced values, for which the records are looked at first."""
@@ -89,22 +90,42 @@ def _has_nan_at_length(
     checked = ids
     if tracer() is not None and not masked:
         # Each check costs a small program some per cent of its time.
-        goals = {x if x.__class__ is int else id_of(x) for x in targets}
+        goals = set(map(_goal, targets))
         suspects = poisonable(records, goals)
+        if nested_sweeps:
+            # Constants in the records of a nested sweep may be zeros that a selection made before it.
+            goals.update(_goal(x) for sweep in nested_sweeps for x in sweep[-1][0])
+            suspects = set(ids) if any(map(_may_leave_unused, needed(records, goals))) else set()
         checked = [i for i in ids if i in suspects]
     values = (unwrap(grads[i]) for i in checked if i in grads)
     return any(bool(holds_nan(g)) for g in values if not is_lazy(g) and g.size)
 
 
+def agree(ids: Iterable[int], usual: Gradients, careful: Gradients) -> bool:
+    """Return True if a careful sweep changed nothing but nan: a last precaution against wrong masks."""
+    pairs = ((unwrap(usual[i]), unwrap(careful.get(i))) for i in ids if i in usual)
+    return all(
+        b is not None and np.all(np.isnan(a) | np.isclose(a, b, rtol=1e-3, atol=0))
+        for a, b in pairs
+    )
+
+
 def spared(ids: Iterable[int], usual: Gradients, careful: Gradients) -> set[int]:
     """Return the ids of sources whose gradients lost a nan in the careful sweep, for the report."""
-    if tracer() is not None:
-        return set()
-    return {
-        i
-        for i in ids
-        if i in careful and np.any(np.isnan(unwrap(usual[i])) & ~np.isnan(unwrap(careful[i])))
-    }
+    pairs = ((i, np.isnan(unwrap(usual[i])), unwrap(careful[i])) for i in ids if i in careful)
+    return {i for i, was_nan, g in pairs if np.any(was_nan & ~np.isnan(g))}
+
+
+def spoiled_to_zero(part: Any, total: Any) -> Any:
+    """Return a summand of a gradient with 0 for each nan where the careful sum isn't nan: nothing uses it there."""
+    if not part.size or part.dtype.kind not in "fc" or not holds_nan(part):
+        return part
+    return np.where(np.isnan(part) & ~np.isnan(total), 0, part)[()]
+
+
+def _goal(x: Any) -> int:
+    """Return the id of a target, which may be an id already."""
+    return x if x.__class__ is int else id_of(x)
 
 
 @one_call
@@ -119,15 +140,11 @@ def poisonable(records: Reversible[Any], goals: AbstractSet[int]) -> set[int]:
 
     There, a rule that reads numbers has multiplied a gradient with unused entries. `goals` are the ids of the targets.
     """
-    needed = set(goals)
     sparse: set[int] = set()
     poisoned: set[int] = set()
-    for record in reversed(records):
+    for record in needed(records, goals):
         ids, output_ids = record[2], outputs_of(record)
-        if needed.isdisjoint(output_ids):
-            continue
         inputs = [i for i in ids if i.__class__ is int and i > 0]
-        needed.update(inputs)
         if not poisoned.isdisjoint(output_ids):
             poisoned.update(inputs)
         if not sparse.isdisjoint(output_ids):
@@ -139,6 +156,15 @@ def poisonable(records: Reversible[Any], goals: AbstractSet[int]) -> set[int]:
         elif _may_leave_unused(record):
             sparse.update(inputs)
     return poisoned
+
+
+def needed(records: Reversible[Any], goals: AbstractSet[int]) -> Iterator[Any]:
+    """Yield the records from which values were computed, newest first."""
+    reached = set(goals)
+    for record in reversed(records):
+        if not reached.isdisjoint(outputs_of(record)):
+            reached.update(i for i in record[2] if i.__class__ is int)
+            yield record
 
 
 def _may_leave_unused(record: Any) -> bool:

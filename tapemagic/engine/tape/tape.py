@@ -10,12 +10,19 @@ import numpy as np
 
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.nest import pack, tensors
-from tapemagic.engine.recording import live, recording_tapes
+from tapemagic.engine.recording import live, new_id, recording_tapes
 from tapemagic.engine.tape.base_tape import BaseTape, Contents, warn
-from tapemagic.engine.tape.batched_sweep import Basis, basis_of, batched_sweep, lazy_units
-from tapemagic.engine.tape.careful_sweep import careful_sweep, has_nan, spared
+from tapemagic.engine.tape.batched_sweep import (
+    Basis,
+    basis_of,
+    batched_sweep,
+    careful_batched_sweep,
+    lazy_units,
+)
+from tapemagic.engine.tape.careful_sweep import agree, careful_sweep, has_nan, spared
 from tapemagic.engine.tape.cotangents import key_of, mark_stopped, matched_cotangents, seeds
 from tapemagic.engine.tape.cut import require_kept
+from tapemagic.engine.tape.nested_sweeps import with_careful_sweeps
 from tapemagic.engine.tape.sweep import (
     MIN_CHECKED_RECORDS,
     Gradients,
@@ -27,6 +34,7 @@ from tapemagic.engine.tape.unconnected import NONE, UnconnectedGradients, result
 from tapemagic.engine.tensor.coercion import bool_option
 from tapemagic.engine.tensor.messages import describe, tensor_advice
 from tapemagic.engine.tensor.tensor import Tensor, Traced
+from tapemagic.engine.tracing import tracer
 from tapemagic.errors import ConsumedTapeError, NotATensorError, NotRecordingError, ShapeError
 
 Sweep = Callable[..., Gradients]
@@ -326,27 +334,61 @@ class Tape(BaseTape):
             if len(records) > MIN_CHECKED_RECORDS:
                 records = NeededRecords(records, tracked, grads, self._leaves, kept)
             grads = sweep(records, tracked, grads, kept, False)
-            if has_nan(grads, ids, self._records, targets) and self._careful:
-                again = seeds(targets, cotangents, False)
-                careful_sweep(self._records, tracked, again, {}, kept, False)
-                self._spared |= spared(ids, grads, again)
-                return again
+            if has_nan(grads, ids, self._records, targets, self._nested_sweeps) and self._careful:
+                started = seeds(targets, cotangents, False)
+                return self._sweep_carefully(ids, self._records, started, kept, grads)
             return grads
         for tape in tapes:
             tape._sweep_begins(grads)
         # A copy: rules on tensors append records to this very list if this tape is among the live ones.
         records = records[:]
+        begin = new_id()
         try:
             grads = sweep(records, tracked, grads, kept, True)
-            if has_nan(grads, ids, records, targets) and self._careful:
-                again = seeds(targets, cotangents, True)
-                careful_sweep(records, tracked, again, {}, kept, True)
-                self._spared |= spared(ids, grads, again)
-                return again
+            if has_nan(grads, ids, records, targets, self._nested_sweeps) and self._careful:
+                started = seeds(targets, cotangents, True)
+                grads = self._sweep_carefully(ids, records, started, kept, grads)
+            for tape in tapes:
+                if tape._notes_sweeps and (len(targets) != 1 or targets[0]._id in tape._tracked):
+                    start = targets, cotangents, kept
+                    note = begin, new_id(), records, tracked, ids, grads, start
+                    tape._nested_sweeps.append(note)
             return grads
         finally:
             for tape in tapes:
                 tape._sweep_ends()
+
+    def _sweep_carefully(
+        self,
+        ids: set[int],
+        records: Sequence[Any],
+        started: Gradients,
+        kept: set[int],
+        usual: Gradients,
+    ) -> Gradients:
+        """Sweep from `started` to the sources again, and keep exact zeros where no operation uses a value.
+
+        `usual` are the gradients of the usual sweep.
+        """
+        nested = any(isinstance(g, Tensor) for g in started.values())
+        records, tracked = self._with_careful_sweeps(ids, records)
+        grads = careful_sweep(records, tracked, started, {}, kept, nested)
+        if tracer() is None:
+            if not agree(ids, usual, grads):
+                return usual
+            self._spared |= spared(ids, usual, grads)
+        return grads
+
+    def _with_careful_sweeps(
+        self, ids: set[int], records: Sequence[Any]
+    ) -> tuple[Sequence[Any], Mapping[int, int]]:
+        """Return the records with careful sweeps instead of recorded ones, and the ids that receive gradients."""
+        sweeps = self._nested_sweeps
+        if not sweeps:
+            return records, self._goal(ids)[0]
+        scratch = tape_of(Contents((), {}, frozenset(), (), (), (), False, "whole"))
+        records, tracked = with_careful_sweeps(scratch, records, self._tracked, sweeps)
+        return records, reachable(records, tracked, ids)
 
     def _rows(self, ids: set[int], target: Traced, by_example: bool) -> Gradients:
         """Sweep from each element of the target, or of its examples, to the sources."""
@@ -361,10 +403,37 @@ class Tape(BaseTape):
         for tape in live():
             tape._sweep_begins(diagonals)
         try:
-            return batched_sweep(self._records[:], tracked, diagonals, ids, kept, basis, nested)
+            return self._batched(ids, tracked, diagonals, kept, basis, nested)
         finally:
             for tape in live():
                 tape._sweep_ends()
+
+    def _batched(
+        self,
+        ids: set[int],
+        tracked: Mapping[int, int],
+        diagonals: Gradients,
+        kept: set[int],
+        basis: Basis,
+        nested: bool,
+    ) -> Gradients:
+        """Sweep from all unit cotangents, and carefully if a gradient is nan."""
+        records, begin, started = self._records[:], new_id(), dict(diagonals)
+        grads, is_whole = batched_sweep(records, tracked, diagonals, ids, kept, basis, nested)
+
+        if has_nan(grads, ids, records, started, self._nested_sweeps, is_whole):
+            new_records, new_tracked = self._with_careful_sweeps(ids, records)
+            careful = careful_batched_sweep(
+                new_records, new_tracked, started, ids, kept, basis, nested
+            )
+            if tracer() is not None or agree(ids, grads, careful):
+                grads = careful
+        for tape in live() if nested else ():
+            if tape._notes_sweeps and not tape._tracked.keys().isdisjoint(started):
+                start = started, basis, kept
+                note = begin, new_id(), records, tracked, ids, grads, start
+                tape._nested_sweeps.append(note)
+        return grads
 
     def _rows_one_by_one(self, ids: set[int], target: Traced, basis: Basis) -> Gradients:
         """Return the gradients of a lazy target by a separate sweep per unit cotangent, along a new first axis."""

@@ -58,7 +58,7 @@ def describe_spared(subject: Subject, symbols: Sequence[str], fact: NonFinite | 
     - `fact`: The place where a sweep without regard to selections finds the first nan.
     """
     verb = "is" if len(symbols) == 1 else "are"
-    named = f"{listed(list(symbols[:MOST_OPERANDS]))} {verb} 0 where a selection leaves elements out"
+    named = f"{listed(list(symbols[:MOST_OPERANDS]))} {verb} 0 where np.where, an index or a mask leaves elements out"
     others = "TensorFlow, PyTorch and JAX give nan there"
     if fact is None:
         return f"{named}. {others}."
