@@ -191,9 +191,7 @@ def first_nonfinite_gradient(
     }
     with silence(), np.errstate(all="ignore"):
         # A tape finds sources by id, so a dummy value with the id of each recorded value gets its gradient.
-        tape = snapshot.tape()
-        tape._careful = careful
-        results = tape.gradient(target, [wrap(np.float64(0), i) for i in ids])
+        results = snapshot.tape(careful).gradient(target, [wrap(np.float64(0), i) for i in ids])
         gradients = {
             i: np.conjugate(unwrap(g)) for i, g in zip(ids, results, strict=True) if g is not None
         }

@@ -82,7 +82,7 @@ SELECTIONS: dict[str, tuple[Function, Function]] = {
         lambda v: (np.where(USED, v, 0.0)[:, None] * ROWS)[1:] @ np.ones(2),
         lambda v: (v[:, None] * ROWS[1:]) @ np.ones(2),
     ),
-    "softmax": (lambda v: tm.softmax(v[1:]), lambda v: tm.softmax(v)),
+    "softmax": (lambda v: tm.softmax(v[1:]), tm.softmax),
     "interp": (
         lambda v: np.interp([1.5, 3.25], np.arange(5.0), v),
         lambda v: np.interp([1.5, 3.25], np.arange(1.0, 5.0), v),
@@ -101,7 +101,7 @@ SELECTIONS: dict[str, tuple[Function, Function]] = {
 BY_VALUE: dict[str, tuple[Function, Function]] = {
     "times truth values": (lambda v: v * USED, lambda v: np.append(0.0, v)),
     "relu": (lambda v: tm.relu(v + 9.0 - BELOW), lambda v: np.append(0.0, v + 9.0)),
-    "relu6": (lambda v: tm.relu6(v + 3.0 - BELOW), lambda v: np.append(0.0, v + 3.0)),
+    "relu6": (lambda v: tm.relu6(v + 3.0 - BELOW), lambda v: np.append(0.0, tm.relu6(v + 3.0))),
     "maximum": (lambda v: np.maximum(v - BELOW, -30.0), lambda v: np.append(-30.0, v)),
     "minimum": (lambda v: np.minimum(v + BELOW, 30.0), lambda v: np.append(30.0, v)),
     "fmax": (lambda v: np.fmax(v - BELOW, -30.0), lambda v: np.append(-30.0, v)),
@@ -125,7 +125,7 @@ GAPS: dict[str, tuple[Function, Function]] = {
     "nanmax": (np.nanmax, np.max),
     "nanmedian": (np.nanmedian, np.median),
     "nanprod": (np.nanprod, np.prod),
-    "nan_to_num": (lambda v: np.nan_to_num(v), lambda v: np.append(0.0, v)),
+    "nan_to_num": (np.nan_to_num, lambda v: np.append(0.0, v)),
     "fmin": (lambda v: np.fmin(v, 30.0), lambda v: np.append(30.0, v)),
 }
 """Functions that leave nan out."""
@@ -184,7 +184,7 @@ def test_selections_of_what_is_not_nan(poison: str, selection: str) -> None:
         (lambda x: np.sqrt(x) * 0.0, 0.0, np.nan),
         (lambda x: np.sqrt(x) * 0, 0.0, np.nan),
         (lambda x: np.abs(np.sqrt(x)), 0.0, np.nan),
-        (lambda x: np.log(x), 0.0, np.inf),
+        (np.log, 0.0, np.inf),
         (lambda x: np.where(x >= 0, np.sqrt(x), 0.0), 0.0, np.inf),
         (lambda x: np.where(x > 0, 0.0, np.sqrt(x) * x), 0.0, np.nan),
         (lambda x: np.max(np.sqrt(x) * [1.0, 2.0]), 0.0, np.inf),
@@ -336,7 +336,7 @@ def test_programs_equal_the_tape(f: Function) -> None:
                 tape.watch(x)
                 y = np.where(x > 0, f(x), 0.0) + f(x + 1.0)[::-1]
             slope = tape.gradient(y, x)
-        return slope, tape.jacobian(y, x), outer.gradient(slope, x)
+        return slope, outer.gradient(slope, x)
 
     program = tm.function(derivatives)
     for x in ([1.0, 2.0], [3.0, 2.0], [0.0, 2.0], [2.0, 0.0], [0.0, 0.0], [np.nan, 1.0], [1.0, 2.0]) * 2:

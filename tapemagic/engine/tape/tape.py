@@ -467,9 +467,10 @@ class Tape(BaseTape):
             )
 
 
-def tape_of(contents: Contents) -> Tape:
-    """Create a persistent tape with given contents; it drops no records."""
+def tape_of(contents: Contents, careful: bool = True) -> Tape:
+    """Create a persistent tape with given contents; it drops no records. For `careful`, see `careful_sweep`."""
     tape = Tape(persistent=True, watch_accessed_variables=False)
+    tape._careful = careful
     tape._records += contents.records
     tape._tracked.update(contents.tracked)
     tape._leaves |= contents.leaves
