@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.recording import Record
-from tapemagic.engine.tape.careful_sweep import careful_sweep
+from tapemagic.engine.tape.careful_sweep import Zeros, careful_sweep
 from tapemagic.engine.tape.nonzeros import Nonzeros, Term, write_rows
 from tapemagic.engine.tape.structured_sweep import StructuredSweep
 from tapemagic.engine.tape.sweep import Gradients, sweep
@@ -124,28 +124,25 @@ def careful_batched_sweep(
     kept: AbstractSet[int],
     basis: Basis,
     nested: bool,
+    zeros: Zeros | None = None,
+    scratch: Any = None,
 ) -> Gradients:
-    """Like `batched_sweep`, but with whole rows from the beginning, and exact zeros where no operation uses a value."""
-    parts = (
-        (rows, _careful(records, tracked, diagonals, kept, basis, nested, rows))
-        for rows in _chunks(records, basis)
-    )
+    """Like `batched_sweep`, but with whole rows from the beginning, and exact zeros where no operation uses a value.
+
+    For `zeros` and `scratch`, see `careful_sweep`.
+    """
+
+    def swept(rows: range) -> Gradients:
+        """Sweep with rows of unit cotangents, which select one element each."""
+        grads = {
+            i: _write_rows(_diagonal(seed), basis, rows, nested) for i, seed in diagonals.items()
+        }
+        unused = {i: unwrap(g) == 0 for i, g in grads.items()}
+        lead = (len(rows),)
+        return careful_sweep(records, tracked, grads, unused, kept, nested, lead, zeros, scratch)
+
+    parts = ((rows, swept(rows)) for rows in _chunks(records, basis))
     return _joined(parts, source_ids, basis.size, nested)
-
-
-def _careful(
-    records: Sequence[Any],
-    tracked: Mapping[int, int],
-    diagonals: Gradients,
-    kept: AbstractSet[int],
-    basis: Basis,
-    nested: bool,
-    rows: range,
-) -> Gradients:
-    """Sweep carefully with some rows of unit cotangents, which select one element each."""
-    grads = {i: _write_rows(_diagonal(seed), basis, rows, nested) for i, seed in diagonals.items()}
-    unused = {i: unwrap(g) == 0 for i, g in grads.items()}
-    return careful_sweep(records, tracked, grads, unused, kept, nested, (len(rows),))
 
 
 def _diagonal(seed: Any) -> Nonzeros:

@@ -44,6 +44,9 @@ MAX_SMALL = 4096
 CODE = frozenset({"call", "rule"})
 """The parameters of records that hold functions of your program."""
 
+Zeros = dict[int, dict[int, Any]]
+"""For records that read a gradient with unused entries, by the first id of their results: its masks by position."""
+
 Mask = Any
 """A bool array in the shape of a gradient, true where the gradient is unused, or None if all of it is used."""
 
@@ -195,21 +198,38 @@ def careful_sweep(
     kept: AbstractSet[int],
     nested: bool,
     lead: tuple[int, ...] = (),
+    zeros: Zeros | None = None,
+    scratch: Any = None,
 ) -> Gradients:
     """Process the records backwards like `sweep`, and keep exact zeros where no operation uses a value.
 
-    `unused` holds the masks of the targets' gradients, by id, for targets that have unused entries; it is changed. See
-    `sweep` for the other arguments and the result.
+    `unused` holds the masks of the targets' gradients, by id, for targets that have unused entries; it is changed.
+    `zeros` are the operands that are gradients with unused entries. If a tape `scratch` records this sweep, those of
+    its records are added. See `sweep` for the other arguments and the result.
     """
-    careful = _CarefulSweep(tracked, grads, unused, nested, lead)
+    careful = _CarefulSweep(tracked, grads, unused, nested, lead, zeros or {})
     active_tracer = tracer()
     backwards = reversed(records) if active_tracer is None else active_tracer.sweep(records, grads)
     # The usual sweep has given the warnings of the rules.
     with np.errstate(all="ignore"):
         for record in backwards:
-            careful.pass_on(record, kept)
+            first = len(scratch._records) if scratch else 0
+            g, mask = careful.pass_on(record, kept)
+            if scratch and zeros is not None and mask is not None:
+                zeros.update(_operands_like(scratch._records[first:], g, mask))
     careful.finish(list(careful.counts))
     return grads
+
+
+def _operands_like(records: Iterable[Any], g: Any, mask: Mask) -> Iterator[tuple[int, Any]]:
+    """Yield the first result of each record that reads the gradient `g`, and the mask by the operand's position."""
+    i, value = g._id, g._value
+    for _, values, ids, _, _, output_id in records:
+        pairs = enumerate(zip(values, ids, strict=True))
+        same = [k for k, (x, j) in pairs if x is value or (i > 0 and i == j)]
+        if same:
+            first = output_id[0] if output_id.__class__ is tuple else output_id
+            yield first, dict.fromkeys(same, mask)
 
 
 class _CarefulSweep:
@@ -222,7 +242,9 @@ class _CarefulSweep:
         unused: dict[int, Mask],
         nested: bool,
         lead: tuple[int, ...],
+        zeros: Zeros,
     ) -> None:
+        self._zeros = zeros
         self._since = tracked.get
         self._grads = grads
         self._unused = unused
@@ -232,8 +254,11 @@ class _CarefulSweep:
         self._random = np.random.default_rng(29)
         self.counts: dict[int, tuple[int, Any]] = {}
 
-    def pass_on(self, record: Any, kept: AbstractSet[int]) -> None:
-        """Add to the gradients of the inputs of a record what its rules give."""
+    def pass_on(self, record: Any, kept: AbstractSet[int]) -> tuple[Any, Mask]:
+        """Add to the gradients of the inputs of a record what its rules give; return the result's gradient and mask.
+
+        Both are None if nothing is passed on, or the operation has several results.
+        """
         _, values, ids, _, output, output_id = record
         output_ids = outputs_of(record)
         outputs = output if output_id.__class__ is tuple else (output,)
@@ -241,11 +266,11 @@ class _CarefulSweep:
         grads, unused = self._grads, self._unused
         gs = [grads.get(i) if i in kept else grads.pop(i, None) for i in output_ids]
         if all(g is None for g in gs):
-            return
+            return None, None
         masks = [unused.get(i) if i in kept else unused.pop(i, None) for i in output_ids]
         positions = [k for k, i in enumerate(ids) if self._since(i, NEVER) <= output_ids[0]]
         if not positions:
-            return
+            return None, None
         for k, (g, y) in enumerate(zip(gs, outputs, strict=True)):
             if g is None:  # a result that nothing reads, such as one part of np.split
                 shape = self._lead + y.shape
@@ -256,6 +281,7 @@ class _CarefulSweep:
         g, mask = (tuple(gs), tuple(masks)) if whole else (gs[0], masks[0])
         for k, dx, dx_unused in self._passed(record, positions, g, mask):
             self._add(ids[k], values[k], dx, dx_unused)
+        return (None, None) if whole else (g, mask)
 
     def _add(self, i: int, x: Any, dx: Any, dx_unused: Mask) -> None:
         """Add a gradient to that of an input: in double precision starting with the third, as in the usual sweep."""
@@ -317,9 +343,7 @@ class _CarefulSweep:
         number, values, _, params, output, _ = record
         operation = NUMBERED[number]
         shapes = {k: dx.shape for k, dx in by_position}
-        masks: dict[int, Mask] = {}
-        if operation.pointwise and mask is not None:
-            masks = {k: mask for k in shapes if shapes[k] == mask.shape}
+        masks = self._elementwise(record, mask, shapes)
         exact: list[int] = []
         even: list[int] = []
         for k in positions:
@@ -332,7 +356,11 @@ class _CarefulSweep:
         operands = (output, *values)
         probes: list[tuple[list[int], tuple[Any, ...]]] = [(exact, operands)]
         if is_even(operation, params):
-            others = tuple(map(self._stand_in, operands))
+            known = self._zeros.get(outputs_of(record)[0], {})
+            others = tuple(
+                np.where(known[k], 0, self._stand_in(x))[()] if k in known else self._stand_in(x)
+                for k, x in enumerate(operands, -1)
+            )
             probes.append((even, others))
             if operation.name.startswith("nan"):  # np.nanprod and its kin choose what isn't nan
                 pairs = zip(operands, others, strict=True)
@@ -344,6 +372,22 @@ class _CarefulSweep:
                 for k, dx in self._probe(operation, several, mask, arguments, record):
                     if dx.shape == shapes[k]:
                         masks[k] = masks[k] | (dx == 0) if k in masks else dx == 0
+        return masks
+
+    def _elementwise(
+        self, record: Any, mask: Any, shapes: Mapping[int, tuple[int, ...]]
+    ) -> dict[int, Mask]:
+        """Return the masks of inputs of an elementwise operation, which keeps the places of unused entries."""
+        operation = NUMBERED[record[0]]
+        masks: dict[int, Mask] = {}
+        if operation.pointwise and mask is not None:
+            masks = {k: mask for k in shapes if shapes[k] == mask.shape}
+        if operation.function is np.multiply:
+            # Where a factor is an unused entry of an inner gradient, the product doesn't use the other one.
+            for k, unused in self._zeros.get(record[-1], {}).items():
+                if 1 - k in shapes:
+                    zero = np.broadcast_to(unused, shapes[1 - k])
+                    masks[1 - k] = masks[1 - k] | zero if 1 - k in masks else zero
         return masks
 
     def _probe(

@@ -13,7 +13,7 @@ from typing import Any
 
 from tapemagic.engine.recording import outputs_of
 from tapemagic.engine.tape.batched_sweep import Basis, careful_batched_sweep
-from tapemagic.engine.tape.careful_sweep import careful_sweep
+from tapemagic.engine.tape.careful_sweep import Zeros, careful_sweep
 from tapemagic.engine.tape.cotangents import seeds
 from tapemagic.engine.tape.sweep import Gradients
 from tapemagic.engine.tensor.tensor import Tensor
@@ -33,13 +33,15 @@ def with_careful_sweeps(
     records: Sequence[Any],
     tracked: Mapping[int, int],
     sweeps: Sequence[NestedSweep],
-) -> tuple[Sequence[Any], Mapping[int, int]]:
-    """Replace the records of nested sweeps by those of careful sweeps; return also what is tracked then.
+) -> tuple[Sequence[Any], Mapping[int, int], Zeros]:
+    """Replace the records of nested sweeps by those of careful sweeps.
 
+    Return also what is tracked then, and the operands of these records that are gradients with unused entries.
     `scratch` is a new tape that drops no records.
     """
+    zeros: Zeros = {}
     if not sweeps:
-        return records, tracked
+        return records, tracked, zeros
     tracked = dict(tracked)
     begins = [begin for begin, *_ in sweeps]
     parts: list[list[Any]] = []
@@ -65,7 +67,8 @@ def with_careful_sweeps(
         with scratch:
             first = len(scratch._records)
             scratch._tracked.update(tracked)
-            grads = _again(replaced(swept), {**of_sweep, **added}, ids, start)
+            goals = {**of_sweep, **added}
+            grads = _again(replaced(swept), goals, ids, start, zeros, scratch)
             made = scratch._records[first:]
         new_ids = {
             _id(grads[i]): _id(results[i])
@@ -73,20 +76,27 @@ def with_careful_sweeps(
             if i in grads and begin < _id(results[i]) < end < _id(grads[i])
         }
         parts.append([_renamed(record, new_ids) for record in made])
+        zeros.update((new_ids[i], zeros[i]) for i in new_ids.keys() & zeros.keys())
         # All of them count as tracked from the beginning: consumers with older ids read them now.
         for record in parts[-1]:
             tracked.update(dict.fromkeys(outputs_of(record), begin))
-    return replaced(records), tracked
+    return replaced(records), tracked, zeros
 
 
 def _again(
-    records: Sequence[Any], tracked: Mapping[int, int], ids: set[int], start: Any
+    records: Sequence[Any],
+    tracked: Mapping[int, int],
+    ids: set[int],
+    start: Any,
+    zeros: Zeros,
+    scratch: Any,
 ) -> Gradients:
     """Run a recorded sweep as a careful sweep, on tensors."""
     goal, how, kept = start
     if isinstance(how, Basis):
-        return careful_batched_sweep(records, tracked, goal, ids, kept, how, True)
-    return careful_sweep(records, tracked, seeds(goal, how, True), {}, kept, True)
+        return careful_batched_sweep(records, tracked, goal, ids, kept, how, True, zeros, scratch)
+    grads = seeds(goal, how, True)
+    return careful_sweep(records, tracked, grads, {}, kept, True, (), zeros, scratch)
 
 
 def _id(g: Any) -> int:

@@ -19,7 +19,7 @@ from tapemagic.engine.tape.batched_sweep import (
     careful_batched_sweep,
     lazy_units,
 )
-from tapemagic.engine.tape.careful_sweep import agree, careful_sweep, has_nan, spared
+from tapemagic.engine.tape.careful_sweep import Zeros, agree, careful_sweep, has_nan, spared
 from tapemagic.engine.tape.cotangents import key_of, mark_stopped, matched_cotangents, seeds
 from tapemagic.engine.tape.cut import require_kept
 from tapemagic.engine.tape.nested_sweeps import with_careful_sweeps
@@ -371,8 +371,8 @@ class Tape(BaseTape):
         `usual` are the gradients of the usual sweep.
         """
         nested = any(isinstance(g, Tensor) for g in started.values())
-        records, tracked = self._with_careful_sweeps(ids, records)
-        grads = careful_sweep(records, tracked, started, {}, kept, nested)
+        records, tracked, zeros = self._with_careful_sweeps(ids, records)
+        grads = careful_sweep(records, tracked, started, {}, kept, nested, (), zeros)
         if tracer() is None:
             if not agree(ids, usual, grads):
                 return usual
@@ -381,14 +381,17 @@ class Tape(BaseTape):
 
     def _with_careful_sweeps(
         self, ids: set[int], records: Sequence[Any]
-    ) -> tuple[Sequence[Any], Mapping[int, int]]:
-        """Return the records with careful sweeps instead of recorded ones, and the ids that receive gradients."""
+    ) -> tuple[Sequence[Any], Mapping[int, int], Zeros]:
+        """Return the records with careful sweeps instead of recorded ones, and the ids that receive gradients.
+
+        For the third result, see `with_careful_sweeps`.
+        """
         sweeps = self._nested_sweeps
         if not sweeps:
-            return records, self._goal(ids)[0]
+            return records, self._goal(ids)[0], {}
         scratch = tape_of(Contents((), {}, frozenset(), (), (), (), False, "whole"))
-        records, tracked = with_careful_sweeps(scratch, records, self._tracked, sweeps)
-        return records, reachable(records, tracked, ids)
+        new, tracked, zeros = with_careful_sweeps(scratch, records, self._tracked, sweeps)
+        return new, reachable(new, tracked, ids), zeros
 
     def _rows(self, ids: set[int], target: Traced, by_example: bool) -> Gradients:
         """Sweep from each element of the target, or of its examples, to the sources."""
@@ -422,9 +425,9 @@ class Tape(BaseTape):
         grads, is_whole = batched_sweep(records, tracked, diagonals, ids, kept, basis, nested)
 
         if has_nan(grads, ids, records, started, self._nested_sweeps, is_whole):
-            new_records, new_tracked = self._with_careful_sweeps(ids, records)
+            new, new_tracked, zeros = self._with_careful_sweeps(ids, records)
             careful = careful_batched_sweep(
-                new_records, new_tracked, started, ids, kept, basis, nested
+                new, new_tracked, started, ids, kept, basis, nested, zeros
             )
             if tracer() is not None or agree(ids, grads, careful):
                 grads = careful
