@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.tape.cotangents import key_of
-from tapemagic.engine.tape.tape import Tape
+from tapemagic.engine.tape.tape import Tape, noting_sweeps, take_spared
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.explain.caller import TargetGroup
 from tapemagic.explain.formatting import SUBSCRIPTS, derivative_symbol, format_size, unique_name
@@ -117,6 +117,13 @@ def differentiate(
     tape: Tape, targets: Sequence[Named], sources: Sequence[Named], order: int
 ) -> GradientTable:
     """Compute the derivatives of all orders up to `order`, and record all but the last on the tape."""
+    with noting_sweeps(tape):
+        return _differentiate(tape, targets, sources, order)
+
+
+def _differentiate(
+    tape: Tape, targets: Sequence[Named], sources: Sequence[Named], order: int
+) -> GradientTable:
     table = GradientTable()
     values = [value for _, value in sources]
     for level in range(1, order + 1):
@@ -143,16 +150,16 @@ def take_gradients(
     tape: Tape, table: GradientTable, target: Any, sources: Sequence[Any], keys: Sequence[Key]
 ) -> None:
     """Add gradients to a table; where a rule fails, add None and the error as its reason."""
-    tape._spared = frozenset()
+    take_spared(tape)
     try:
         gradients = tape.gradient(target, sources)
     except Exception as error:  # noqa: BLE001 -- a rule may call anything, and LinAlgError isn't a ValueError
         gradients = [None] * len(keys)
         table.problems.update((key, failure_reason(error)) for key in keys)
     table.gradients.update(zip(keys, gradients, strict=True))
-    if tape._spared:
-        pairs = zip(keys, sources, strict=True)
-        table.spared.update(key for key, x in pairs if key_of(x) in tape._spared)
+    spared = take_spared(tape)
+    pairs = zip(keys, sources, strict=True)
+    table.spared.update(key for key, x in pairs if key_of(x) in spared)
 
 
 def failure_reason(error: Exception) -> str:

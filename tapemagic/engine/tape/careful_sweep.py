@@ -330,7 +330,7 @@ class _CarefulSweep:
                     # A last precaution against wrong masks: no number other than 0 is ever lost.
                     numbers = unwrap(dx)
                     raw_unused = raw_unused & ((numbers == 0) | np.isnan(numbers))
-                dx = np.where(raw_unused, 0, dx)[()]
+                dx = choice(raw_unused, 0, dx)
             x = values[k]
             dx = fit(dx, x, operation.name, k, self._lead)
             passed.append((k, dx, fitted(raw_unused, self._lead + x.shape, len(self._lead))))
@@ -463,11 +463,17 @@ class _CarefulSweep:
             return dx
         independent = results[0][1] == results[1][1]
         healthy = tuple(
-            np.where(np.isfinite(value), x, value.dtype.type(1))[()] if bad else x
+            choice(np.isfinite(value), x, value.dtype.type(1)) if bad else x
             for x, value, bad in zip(operands, values, poisoned, strict=True)
         )
         ((_, filled),) = gradients_by_rules(operation, (k,), (g, *healthy), record[3])
-        return np.where(independent & np.isnan(unwrap(dx)), dense(filled), dx)[()]
+        return choice(independent & np.isnan(unwrap(dx)), dense(filled), dx)
+
+
+def choice(condition: Any, x: Any, y: Any) -> Any:
+    """Choose among arrays or tensors; a single number stays a NumPy scalar."""
+    chosen = np.where(condition, x, y)
+    return chosen if chosen.ndim or isinstance(chosen, Tensor) else chosen[()]
 
 
 def with_nan_of(value: Any, other: Any) -> Any:

@@ -146,7 +146,6 @@ class Observer(Tape):
     - `watch_accessed_variables`: Watch every trainable `Variable` at its first read.
     """
 
-    # A long cell takes many gradients, and the notes would keep the records of all of them.
     _notes_sweeps = False
 
     def __init__(

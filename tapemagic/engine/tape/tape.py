@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from itertools import repeat
 from typing import Any
 
@@ -468,6 +470,28 @@ class Tape(BaseTape):
                 "GradientTape must be created with persistent=True to compute a Jacobian row by row: "
                 "leave experimental_use_pfor out, or write GradientTape(persistent=True)"
             )
+
+
+@contextmanager
+def noting_sweeps(tape: Tape) -> Iterator[None]:
+    """Note the sweeps that an observer records in this block, for careful sweeps through them.
+
+    Observers don't otherwise: a long cell takes many gradients, and the notes would keep the records of all of them.
+    """
+    before = tape._notes_sweeps
+    tape._notes_sweeps = True
+    try:
+        yield
+    finally:
+        tape._notes_sweeps = before
+        if not before:
+            tape._nested_sweeps.clear()
+
+
+def take_spared(tape: Tape) -> AbstractSet[int]:
+    """Return the ids of the sources whose gradients lost a nan in careful sweeps since the last call."""
+    ids, tape._spared = tape._spared, frozenset()
+    return ids
 
 
 def tape_of(contents: Contents, careful: bool = True) -> Tape:
