@@ -31,7 +31,7 @@ from tapemagic.engine.tensor.precision import wider
 from tapemagic.engine.tensor.tensor import Tensor, id_of, unwrap, wrap
 from tapemagic.engine.tracing import one_call, tracer
 
-SCALARS = frozenset({np.float64, np.float32, np.float16, np.complex128, np.complex64})
+NUMBER = np.float64
 
 TRUE, FALSE = np.True_, np.False_
 
@@ -64,19 +64,22 @@ def has_nan(
     Unused entries become nan by 0 * inf, 0 * nan or 0 / 0, never infinite: so only a nan counts. `targets` are tensors
     or ids. With `masked`, their gradients have unused entries already. For `nested_sweeps`, see `nested_sweeps`.
     """
-    for gradient in map(grads.get, ids):
-        g = gradient._value if type(gradient) is Tensor else gradient
+    for i in ids:
+        g: Any = grads.get(i)
         # The true type: the class of a traced value is that of a number or an array.
-        if type(g) in SCALARS:
-            if g != g:  # noqa: PLR0124 (a third of the time of np.isnan)
-                return masked or any(map(_may_leave_unused, records))
-        # argmax gives the place of the first nan, and is the fastest search that NumPy has.
-        elif type(g) is np.ndarray and 0 < g.size <= MAX_SMALL:
-            largest = g.item(g.argmax())
-            if largest != largest:  # noqa: PLR0124
-                return masked or any(map(_may_leave_unused, records))
-        elif g is not None:
+        kind = type(g)
+        if kind is Tensor:
+            g = g._value
+            kind = type(g)
+        if kind is np.ndarray and 0 < g.size <= MAX_SMALL:
+            # argmax gives the place of the first nan, and is the fastest search that NumPy has.
+            g = g.item(g.argmax())
+        elif kind is not NUMBER:
+            if g is None:
+                continue
             return _has_nan_at_length(grads, ids, records, targets, nested_sweeps, masked)
+        if g != g:  # noqa: PLR0124 (a third of the time of np.isnan)
+            return masked or any(map(_may_leave_unused, records))
     return False
 
 
