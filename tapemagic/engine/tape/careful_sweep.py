@@ -8,7 +8,7 @@ unused, and what is exactly 0 then doesn't depend on the numbers. Rules that cho
 with the true values, rules whose zeros are the same for all values (`even_zeros`) with random ones, elementwise rules
 keep the places, and other rules that read values pass on nothing, unless no entry of their gradient is used.
 
-It costs a few times as much as `sweep`, so it runs only after a sweep in which a gradient came out as nan.
+It costs up to ten times as much as `sweep`, so it runs only after a sweep in which a gradient came out as nan.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ def has_nan(
     """Return True if a careful sweep may give other gradients: one has a nan, and a record may leave entries unused.
 
     Unused entries become nan by 0 * inf, 0 * nan or 0 / 0, never infinite: so only a nan counts. `targets` are tensors
-    or ids. With `masked`, their gradients have unused entries already. For `nested_sweeps`, see `nested_sweeps`.
+    or ids. With `masked`, their gradients have unused entries already. `nested_sweeps` are those that the tape has
+    recorded, see `nested_sweeps.py`.
     """
     for i in ids:
         g: Any = grads.get(i)
@@ -326,7 +327,7 @@ class _CarefulSweep:
         passed = []
         for k, raw in by_position:
             dx, raw_unused = raw, probes.get(k)
-            if operation.even_zeros:
+            if operation.even_zeros and mask is not None:
                 dx = self._without_poison(record, k, g, mask, operands, dx)
             if raw_unused is not None:
                 if tracer() is None:
@@ -432,7 +433,7 @@ class _CarefulSweep:
         numbers: Any = 0.5 + 0.4 * self._random.random(shape)
         if dtype.kind == "c":
             numbers = numbers * (0.8 + 0.6j)
-        return np.asarray(numbers).astype(dtype)[()]
+        return np.asarray(numbers).astype(dtype, copy=False)[()]
 
     def _without_poison(
         self, record: Any, k: int, g: Any, mask: Any, operands: tuple[Any, ...], dx: Any
@@ -446,7 +447,8 @@ class _CarefulSweep:
         if not is_even(operation, record[3]):
             return dx
         values = (record[4], *record[1])
-        poisoned = [is_poisoned(value) for value in values]
+        unread = operation.unread(tuple(j == k for j in range(len(record[1]))))
+        poisoned = [j not in unread and is_poisoned(value) for j, value in enumerate(values, -1)]
         if not any(poisoned) or not bool(holds_nan(unwrap(dx))):
             return dx
         base, results = [self._stand_in(value) for value in values], []

@@ -37,7 +37,7 @@ class StructuredSweep:
     operations, and where gradients become dense, the sparse part ends.
 
     An element that isn't stored is exactly zero: zero times an infinite slope is zero here, but nan in a sweep of
-    whole rows.
+    whole rows, which is therefore repeated carefully.
 
     Parameters
     ----------
