@@ -389,3 +389,18 @@ def test_derivatives_of_a_report() -> None:
     np.testing.assert_allclose(table.gradients[1, 0, 3], [0.0, 2.0, 2 / 64])
     assert table.spared == {(0, 0, 3), (1, 0, 1), (1, 0, 2), (1, 0, 3)}
     assert not tape._nested_sweeps
+
+
+def test_programs_of_many_sources() -> None:
+    """The checks come in the same order at each call."""
+
+    def slopes(*xs: Any) -> Any:
+        with tm.GradientTape() as tape:
+            tape.watch(xs)
+            y = np.sum(np.where([False, True], np.log(sum(x * x for x in xs)), 0.0))
+        return tape.gradient(y, list(xs))
+
+    program = tm.function(slopes)
+    for k in range(4):
+        program(*[tm.constant([float(k), 1.0 + i]) for i in range(9)])
+    assert not program.why_eager

@@ -95,7 +95,8 @@ def _has_nan_at_length(
     """Like `has_nan` for large arrays and traced values, for which the records are looked at first."""
     if not (masked or any(map(_may_leave_unused, records))):
         return False
-    checked = ids
+    # In the order of the ids, which is that of the program: two traces must have the same checks.
+    checked = sorted(ids)
     if tracer() is not None and not masked:
         # Each check costs a small program some per cent of its time.
         goals = set(map(_goal, targets))
@@ -104,7 +105,7 @@ def _has_nan_at_length(
             # Constants in the records of a nested sweep may be zeros that a selection made before it.
             goals.update(_goal(x) for sweep in nested_sweeps for x in sweep[-1][0])
             suspects = set(ids) if any(map(_may_leave_unused, needed(records, goals))) else set()
-        checked = [i for i in ids if i in suspects]
+        checked = [i for i in checked if i in suspects]
     values = (unwrap(grads[i]) for i in checked if i in grads)
     return any(bool(holds_nan(g)) for g in values if not is_lazy(g) and g.size)
 
