@@ -36,4 +36,5 @@ from tapemagic.engine.operations.tails import sigmoid_error as sigmoid_error
 from tapemagic.engine.operations.windows import Slide as Slide
 from tapemagic.engine.operations.workspace import aligned_like as aligned_like
 from tapemagic.engine.rules.norm_rules import spectral as spectral
+from tapemagic.engine.tape.careful_sweep import holds_nan as holds_nan
 from tapemagic.engine.tensor.precision import sum_of_rows as sum_of_rows

@@ -122,6 +122,8 @@ class Recorder(Protocol):
 
     _recording: bool
     _notes_scopes: bool
+    _notes_sweeps: bool
+    _nested_sweeps: list[Any]
     _rewatched: dict[int, int] | None
     _tracked: dict[int, int]
     _python_numbers: dict[int, bool] | None

@@ -140,9 +140,12 @@ class Snapshot:
         """Return the order of the derivative that computed the value with an id, 0 for a value of user code."""
         return self.origins.order_of.get(number, 0)
 
-    def tape(self) -> Tape:
-        """Return a persistent tape with these contents, independent of the recording tape."""
-        return tape_of(self.contents)
+    def tape(self, careful: bool = True) -> Tape:
+        """Return a persistent tape with these contents, independent of the recording tape.
+
+        Without `careful`, its gradients are nan at unused entries whose slope isn't finite, as in other libraries.
+        """
+        return tape_of(self.contents, careful)
 
     def with_records(
         self, records: Iterable[Any], tracked: Mapping[int, int], leaves: Iterable[int]

@@ -15,6 +15,7 @@ from tapemagic.engine.operations.tails import exp2_slope, exp2_suffices, sech2, 
 from tapemagic.engine.recording import CONSTANT, NO_PARAMS, live, note
 from tapemagic.engine.registry import (
     NO_SLOPE,
+    chooses,
     composite,
     lean,
     not_differentiable,
@@ -61,6 +62,7 @@ def _no_derivative(g: Any, _y: Any, _gradient: Any, x: Any, points: Any) -> Any:
 
 vjp(no_change, lambda g, _y, _gradient, _x, _points: g, _no_derivative, None, name=NO_SLOPE)
 pointwise(no_change)
+chooses(no_change, inputs=[1])
 
 
 def first_order_only(gradient: Any, x: Any, points: Callable[[Any], Any] | None = None) -> Any:
@@ -455,6 +457,8 @@ vjp(np.angle,     _angle)
 # fmt: on
 
 pointwise(where_, clip_, nan_to_num_, np.real, np.imag, np.angle)
+chooses(np.maximum, np.minimum, np.fmax, np.fmin, where_, clip_, nan_to_num_)
+chooses(np.heaviside, inputs=[1])
 
 
 @composite(np.real_if_close)

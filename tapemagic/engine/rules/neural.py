@@ -39,7 +39,7 @@ from tapemagic.engine.operations.sparse_losses import (
     sparse_softmax_cross_entropy,
 )
 from tapemagic.engine.operations.tails import one_minus_sigmoid, sigmoid_error, sigmoid_suffices
-from tapemagic.engine.registry import lean, pointwise, vjp
+from tapemagic.engine.registry import chooses, even_zeros, lean, pointwise, vjp
 from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
 from tapemagic.engine.rules.elementwise import first_order_only, flat_slope
 from tapemagic.engine.tensor.tensor import Traced
@@ -104,6 +104,7 @@ vjp(masked,       lambda g, _y, _x, mask, factor: only_where(g, mask) * factor, 
 # fmt: on
 
 pointwise(relu, relu6, hard_sigmoid, leaky_relu, elu, selu, gelu, silu, sigmoid, log_sigmoid)
+chooses(relu, relu6, hard_sigmoid, leaky_relu, where_mask, masked)
 pointwise(softplus, softsign, erf, erfc, where_mask, masked, sigmoid_cross_entropy)
 pointwise(one_minus_sigmoid, sigmoid_error)
 lean(sigmoid, sigmoid_suffices)
@@ -184,6 +185,7 @@ def _logsumexp(g, y, x, axis=None, keepdims=False):
 vjp(softmax, _softmax)
 vjp(log_softmax, _log_softmax)
 vjp(logsumexp, _logsumexp)
+even_zeros(softmax, log_softmax, logsumexp, uses_all=True)
 
 
 # -- losses ---------------------------------------------------------------------------------------

@@ -146,6 +146,8 @@ class Observer(Tape):
     - `watch_accessed_variables`: Watch every trainable `Variable` at its first read.
     """
 
+    _notes_sweeps = False
+
     def __init__(
         self,
         where: Where = nowhere,

@@ -8,8 +8,8 @@ from itertools import groupby
 
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.explain.contributions import percentage
-from tapemagic.explain.formatting import NOT_COMPUTED
-from tapemagic.explain.nonfinite import NonFinite, is_finite
+from tapemagic.explain.formatting import NOT_COMPUTED, derivative_symbol
+from tapemagic.explain.nonfinite import NonFinite, first_nonfinite_gradient, is_finite
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import summarise
 from tapemagic.report.tabs.gradients.check_result import Checked, outcome
@@ -19,7 +19,7 @@ from tapemagic.report.tabs.paths.find_paths import find as find_paths
 from tapemagic.report.verdict.broadcasting import broadcasting
 from tapemagic.report.verdict.earlier_steps import earlier_step
 from tapemagic.report.verdict.kinks import kinks
-from tapemagic.report.verdict.nonfinite_text import describe, describe_warning
+from tapemagic.report.verdict.nonfinite_text import describe, describe_spared, describe_warning
 from tapemagic.report.verdict.statement import Statement, Topic, by_severity
 
 MAX_SENTENCES = 8
@@ -89,6 +89,7 @@ def verdict(
         *_training(flags),
         *_largest_part(subject),
         *_checks(checks),
+        *_spared(subject),
         *kinks(subject),
     ]
     return shortened(sorted(statements, key=by_severity))
@@ -249,6 +250,22 @@ def _training(flags: Sequence[str]) -> Iterator[Statement]:
         if len(flags) > 1:
             text = f"{text.removesuffix('.')}; and {len(flags) - 1} more, in {TRAINING}"
         yield Statement("training", text, tab=TRAINING)
+
+
+def _spared(subject: Subject) -> Iterator[Statement]:
+    """Yield the gradients that are 0 where no selection uses a value, and nan in other libraries."""
+    table = subject.derivatives
+    for t, (name, target) in enumerate(subject.targets):
+        symbols = [
+            derivative_symbol(name, source, level)
+            for s, (source, _) in enumerate(subject.sources)
+            for level in (1, 2, 3)
+            if (t, s, level) in table.spared
+        ]
+        if symbols:
+            fact = first_nonfinite_gradient(subject.whole, target, careful=False)
+            text = describe_spared(subject, symbols, fact)
+            yield Statement("note", text, fact.line if fact else None)
 
 
 def _largest_part(subject: Subject) -> Iterator[Statement]:
