@@ -127,6 +127,7 @@ class Recorder(Protocol):
     _rewatched: dict[int, int] | None
     _tracked: dict[int, int]
     _python_numbers: dict[int, bool] | None
+    _records: list[Any]
     _append: Callable[[Any], None]
 
     def _variable_read(self, variable: Any) -> None: ...

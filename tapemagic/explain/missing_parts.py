@@ -37,8 +37,10 @@ def missing(q: Question, differentiated: Any = None) -> str:
     # Certain losses come first, then likely ones, then those that the source code can't exclude.
     event, certainty = lost_part(q, differentiated)
     lost = f"The gradient ignores that part of {q.target_name}, so it's wrong."
-    if event is not None and certainty == Certainty.YES:
-        return f"{exit_text(q, event)}. {lost} {replacement(event, q.program.namespace)}."
+    if event is not None and certainty >= Certainty.LIKELY:
+        # That a value was used doesn't show that the target depends on it: as in max(float(x), 2.0).
+        lost_here = lost if certainty == Certainty.YES else lost.replace(", so it's wrong", "")
+        return f"{exit_text(q, event)}. {lost_here} {replacement(event, q.program.namespace)}."
     if used_before_watched(q):
         return f"{q.source_name} was also used before the tape watched it. {lost}"
     place = q.program.place
@@ -62,7 +64,8 @@ def missing(q: Question, differentiated: Any = None) -> str:
 def left_through(q: Question) -> str:
     """Say where the part of a target that a gradient lacks left the tape, as the end of a sentence."""
     event, certainty = lost_part(q)
-    events = [event] if event is not None and certainty == Certainty.YES else _ways_out(q)
+    is_known = event is not None and certainty >= Certainty.LIKELY
+    events = [event] if event is not None and is_known else _ways_out(q)
     if not events:
         reason = missing(q)
         return f". {reason}" if reason else "."

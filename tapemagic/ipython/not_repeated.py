@@ -33,7 +33,7 @@ PROBLEMS: Mapping[str, str] = {
 MAX_PATH = 40
 
 refused_by_thread: dict[int, list[str]] = {}
-"""What was refused, by the identity of each thread that must not do anything twice."""
+"""The reasons of refusals, by the identity of each thread that must not do anything twice."""
 
 
 class NotRepeatedError(BaseException):
