@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import Any
+from typing import Any, Self
 
 from tapemagic.engine.nest import ordered
 from tapemagic.errors import ModelError, OptionError
+from tapemagic.nn.custom_objects import CustomObjectScope, reading
 from tapemagic.nn.layer import Layer, shapes_of
 from tapemagic.nn.layers.operation import Operation
 from tapemagic.nn.models.graph import Graph
 from tapemagic.nn.models.summary import summary_of
 from tapemagic.nn.models.training import Trainer
 from tapemagic.nn.module import unique_name
+from tapemagic.nn.object_configs import tuples, with_sharing
+from tapemagic.nn.saving.functional import functional_config, functional_from_config
+from tapemagic.nn.saving.keras_file import (
+    load_h5_weights,
+    save_h5_weights,
+    save_model,
+    to_json,
+)
 from tapemagic.nn.symbolic import call_symbolically, symbols
 from tapemagic.nn.weights import OPTIMIZER, Stored, optimizer_names, read, write
 
@@ -210,7 +219,65 @@ class Model(Trainer, Layer):
             )
         return self.graph.run(inputs)
 
-    def save_weights(self, filepath: Any, optimizer: bool = False) -> None:
+    _not_in_config = Layer._not_in_config | {"inputs", "outputs", "layers"}
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the layers and their calls, from which `from_config` creates an equal model with new weights.
+
+        For a subclass with a method `call`: the arguments of its constructor, see `Layer.get_config`.
+        """
+        if self._graph is not None:
+            config: dict[str, Any] = with_sharing(lambda: functional_config(self))
+            return config
+        return super().get_config()
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Any = None) -> Self:
+        """Create a model from what `get_config` returned, with new weights.
+
+        Raises ModelError if the config contains a class or function that isn't known here.
+
+        Parameters
+        ----------
+        config : mapping
+        custom_objects : mapping of str, optional
+            Your classes and functions by name, unless they are registered.
+        """
+        with reading(cls._library), CustomObjectScope(custom_objects or {}):
+            if "input_layers" in config:
+                model: Self = functional_from_config(cls, config)
+                return model
+            return super().from_config(config)
+
+    def build_from_config(self, config: Mapping[str, Any]) -> None:
+        """Build the model for the shape of its input in a file, unless it's built."""
+        if not self.built and config.get("input_shape") is not None:
+            self.build(tuples(config["input_shape"]))
+
+    def to_json(self, **options: Any) -> str:
+        """Return the layers and their calls as JSON, which `nn.models.model_from_json` reads, here and in Keras.
+
+        Parameters
+        ----------
+        **options : see `json.dumps`
+
+        Examples
+        --------
+        >>> from tapemagic import nn
+        >>> nn.Sequential([nn.Input((3,)), nn.Dense(2)], name="net").to_json()[:44]
+        '{"module": "keras", "class_name": "Sequentia'
+        """
+        return to_json(self, **options)
+
+    def save(self, filepath: Any, overwrite: bool = True, **options: Any) -> None:
+        """Write the model to a `.keras` file, which `nn.models.load_model` reads, here and in Keras 3.
+
+        The file has the layers, the weights, and if the model is compiled the optimizer with its state, the loss and
+        the metrics. See `nn.models.save_model` for the arguments and errors.
+        """
+        save_model(self, filepath, overwrite, **options)
+
+    def save_weights(self, filepath: Any, optimizer: bool = False, overwrite: bool = True) -> None:
         """Write the values of all variables to a file; see `Module.save_weights`.
 
         Raises ModelError if there is no optimizer.
@@ -218,14 +285,23 @@ class Model(Trainer, Layer):
         Parameters
         ----------
         filepath : path
+            Ends in ".npz", or in ".weights.h5" for a file that Keras 3 reads, which needs the package h5py.
         optimizer : bool, optional
-            Also write the state of the optimizer, so that training can continue from it.
+            Also write the state of the optimizer, so that training can continue from it. A ".weights.h5" file always
+            has it, if the model is compiled.
+        overwrite : bool, optional
+            False raises FileExistsError if the file exists.
         """
+        if str(filepath).endswith(".h5"):
+            if optimizer:
+                self._optimizer_or_error()
+            save_h5_weights(self, filepath, overwrite)
+            return
         state = self.state()
         if optimizer:
             states = self._optimizer_or_error().variables
             state.update((f"{OPTIMIZER}{number}", v.numpy()) for number, v in enumerate(states))
-        write(filepath, state)
+        write(filepath, state, overwrite)
 
     def load_weights(self, filepath: Any, optimizer: bool = False) -> None:
         """Read the values of all variables from a file that `save_weights` wrote; see `Module.load_weights`.
@@ -233,8 +309,10 @@ class Model(Trainer, Layer):
         Parameters
         ----------
         filepath : path
+            Ends in ".npz", ".weights.h5" or ".keras"; the last two may be Keras's.
         optimizer : bool, optional
-            Also read the state of the optimizer.
+            Also read the state of the optimizer, and raise an error if there is none. From a file of Keras's, a
+            compiled model always reads it, with a warning if it doesn't fit.
 
         Raises
         ------
@@ -245,6 +323,11 @@ class Model(Trainer, Layer):
         ShapeError
             If the state doesn't fit the optimizer. Nothing is changed.
         """
+        if str(filepath).endswith((".h5", ".keras")):
+            if optimizer:
+                self._optimizer_or_error()
+            load_h5_weights(self, filepath, optimizer)
+            return
         if not optimizer:
             super().load_weights(filepath)
             return

@@ -46,6 +46,7 @@ def _tensors(value: Any) -> Any:
 class Adapted:
     """Mix-in for a class of tapemagic.nn: results, and arguments of user methods, are EagerTensors."""
 
+    _library = "tapemagic.tf.keras"
     _methods_on_tensors: ClassVar[tuple[str, ...]] = ()
     """Methods that users override, which then receive EagerTensors."""
 
@@ -110,6 +111,7 @@ class Initializer(Adapted, nn.initializers.Initializer):  # noqa: D101 (that of 
 class Optimizer(nn.optimizers.Optimizer):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.optimizers.Optimizer.__doc__
 
+    _library = "tapemagic.tf.keras"
     variable_class = ResourceVariable
 
 
