@@ -32,7 +32,7 @@ from tapemagic.nn import initializers, regularizers
 from tapemagic.nn.config import float_name
 from tapemagic.nn.configurable import Recorded
 from tapemagic.nn.input_spec import InputSpec
-from tapemagic.nn.module import Module
+from tapemagic.nn.module import Module, awaiting_variables, tell_variables_exist
 from tapemagic.nn.symbolic import call_symbolically, calls, has_symbolic, nodes_of, symbols
 
 Shape = tuple[int | None, ...]
@@ -78,6 +78,8 @@ def _once(build: Callable[..., None]) -> Callable[..., None]:
             calls.stack.pop()
         self.built_shape = input_shape
         self.built = True
+        if awaiting_variables:
+            tell_variables_exist()
 
     return named
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,6 +23,16 @@ _UNTRACKED = frozenset(
 """Attributes that refer to variables which other attributes hold."""
 
 _names: Counter[str] = register_global_state(Counter())
+
+awaiting_variables: dict[int, Callable[[], None]] = {}
+"""Functions that are called whenever a layer or an optimizer has created variables, such as to restore these."""
+
+
+def tell_variables_exist() -> None:
+    """Call the functions that wait for new variables."""
+    for function in list(awaiting_variables.values()):
+        function()
+
 
 _cached_walks: dict[int, list[tuple[str, Module, list[tuple[str, Any]]]]] = {}
 """Results of `Module._walk` by the ids of modules, inside an `unchanged` block."""

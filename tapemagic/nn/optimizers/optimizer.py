@@ -14,6 +14,7 @@ from tapemagic.engine.tracing import tracer
 from tapemagic.errors import NotATensorError, OptionError
 from tapemagic.nn.arguments import above_zero, integer, number, refuse_unknown
 from tapemagic.nn.custom_objects import reading
+from tapemagic.nn.module import awaiting_variables, tell_variables_exist
 from tapemagic.nn.object_configs import deserialize_keras_object
 from tapemagic.nn.optimizers.apply_steps import Steps
 from tapemagic.nn.optimizers.gradients import (
@@ -259,6 +260,8 @@ class Optimizer(Steps, LearningRate):
             # Built for all variables of the first call, also those without a gradient in it: later calls may have one.
             if not self.built:
                 self.build(variables)
+            if awaiting_variables:  # values that a checkpoint restores
+                tell_variables_exist()
             self._step(arrays, changed, rate)
             put_array(self._iterations, unwrap(self._iterations) + 1)
 
