@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from inspect import Parameter, signature
 from typing import Any, Self
 
+from tapemagic.errors import DtypeError
 from tapemagic.nn.custom_objects import is_builtin, reading
 from tapemagic.nn.object_configs import deserialize_option, option_config
 
@@ -18,6 +19,10 @@ KERAS_DEFAULTS: dict[str, Any] = {
     "sparse": False, "synchronized": False, "use_gate": False,
 }  # fmt: skip
 """Options that Keras stores and that don't exist here, with the values that have no effect."""
+
+
+BASE = ("name", "trainable", "dtype")
+"""Options of every layer."""
 
 
 class Configurable:
@@ -91,7 +96,24 @@ class Configurable:
                 for name, value in config.items()
                 if name in known or not _is_keras_default(name, value)
             }
-            return cls(**options)
+            # Keras stores these of every layer, whether or not a user's constructor takes them.
+            own = dict(_parameters(cls, builtin=False))
+            unused = (
+                {}
+                if _takes_all(cls)
+                else {x: options.pop(x) for x in BASE if x in options and x not in own}
+            )
+            made = cls(**options)
+        if "dtype" in unused and unused["dtype"] != getattr(made, "dtype", None):
+            raise DtypeError(
+                f"the constructor of {cls.__name__} takes no dtype, and the config has {unused['dtype']}: write "
+                "__init__(self, ..., **kwargs) and super().__init__(**kwargs)"
+            )
+        if unused.get("trainable") is False:
+            made.trainable = False  # type: ignore[attr-defined]
+        if isinstance(unused.get("name"), str):
+            made._name = unused["name"]  # type: ignore[attr-defined]
+        return made
 
 
 class Recorded(Configurable):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.tensor.messages import shown
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import ModelError, OptionError, TapeError
@@ -19,7 +20,6 @@ from tapemagic.nn.custom_objects import (
     get_registered_name,
     get_registered_object,
     is_builtin,
-    reading,
 )
 
 MODULES = (
@@ -284,8 +284,10 @@ def _object(config: Any) -> Any:
     if "class_name" not in config or "config" not in config:
         return {name: _object(part) for name, part in config.items()}
     name, inner = config["class_name"], config["config"]
+    if not isinstance(name, str):
+        raise ModelError(f"{current_reading().source} contains a class named {shown(name)}")
     if name in _VALUES:
-        return _VALUES[name](inner)
+        return _value(name, inner)
     if name == "function":
         return _function(inner)
     number = config.get("shared_object_id")
@@ -296,6 +298,18 @@ def _object(config: Any) -> Any:
     if number is not None:
         shared[number] = obj
     return obj
+
+
+def _value(name: str, inner: Any) -> Any:
+    """Return an array, a slice or another value that JSON doesn't have, or raise ModelError."""
+    try:
+        return _VALUES[name](inner)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, ModelError):
+            raise
+        raise ModelError(
+            f"{current_reading().source} contains a broken {name.strip('_')} ({_message(error)})"
+        ) from error
 
 
 def _refuse_lambda(_config: Any) -> Any:
@@ -352,7 +366,8 @@ def _created(kind: Any, config: Mapping[str, Any]) -> Any:
         if isinstance(kind, FunctionType):
             return kind
         obj = kind.from_config(dict(inner))
-    except (TapeError, TypeError, ValueError, KeyError, NotImplementedError) as error:
+    # A config may come from anywhere, and constructors of users raise what they like.
+    except Exception as error:
         # An error of an inner object names the place already.
         if isinstance(error, ModelError):
             raise
@@ -365,11 +380,18 @@ def _created(kind: Any, config: Mapping[str, Any]) -> Any:
         raise ModelError(
             f"{source} contains the {what}, which can't be created from its options: {_message(error)}{advice}"
         ) from error
-    if config.get("build_config") and hasattr(obj, "build_from_config"):
-        obj.build_from_config(config["build_config"])
-    if config.get("compile_config") and hasattr(obj, "compile_from_config"):
-        with reading(current_reading().library):
-            obj.compile_from_config(config["compile_config"])
+    for step in ("build", "compile"):
+        options = config.get(f"{step}_config")
+        if options and hasattr(obj, f"{step}_from_config"):
+            try:
+                getattr(obj, f"{step}_from_config")(options)
+            except Exception as error:
+                if isinstance(error, ModelError):
+                    raise
+                how = "built" if step == "build" else "compiled: load it with compile=False"
+                raise ModelError(
+                    f"{current_reading().source} contains the {what}, which can't be {how} ({_message(error)})"
+                ) from error
     return obj
 
 
@@ -406,7 +428,8 @@ def deserialize_option(name: str, value: Any) -> Any:
 
 def _dtype_name(policy: Mapping[str, Any]) -> Any:
     """Return the dtype of a policy, or raise OptionError for policies of several dtypes."""
-    name = policy.get("config", {}).get("name")
+    inner = policy.get("config")
+    name = inner.get("name") if isinstance(inner, Mapping) else inner
     if policy["class_name"] == "DTypePolicy" and name in {"float16", "float32", "float64"}:
         return name
     raise OptionError(

@@ -610,3 +610,52 @@ def test_arguments_that_no_config_can_have() -> None:
     assert other.name == "w"
     with pytest.raises(OptionError, match="no method get_config"):
         nn.saving.register_keras_serializable()(int)
+
+
+@LIBRARIES
+def test_a_clone_with_other_layers(k: ModuleType) -> None:
+    """clone_function replaces the layers of models, once each; inputs and operators are copied."""
+
+    def wider(layer: Any) -> Any:
+        config = layer.get_config()
+        if isinstance(layer, nn.Dropout):
+            config["rate"] = 0.9
+        return type(layer).from_config(config)
+
+    for name in ("perceptron", "sequences", "images"):
+        model = BUILDERS[name](k)
+        other = k.models.clone_model(model, clone_function=wider)
+        assert type(other) is type(model)
+        assert [x.shape for x in other.get_weights()] == [
+            x.shape for x in model.get_weights()
+        ] or name == "images"
+        if name == "images":  # its input isn't declared
+            other(inputs(name))
+        other.set_weights(model.get_weights())
+        outputs = [arrays(m.predict(inputs(name), verbose=0), "").values() for m in (model, other)]
+        assert all(map(np.array_equal, *outputs))
+        assert not {id(v) for v in model.variables} & {id(v) for v in other.variables}
+        assert [x.rate for x in other.layers if isinstance(x, nn.Dropout)] == [0.9] * (
+            name == "perceptron"
+        )
+    with pytest.raises(ModelError, match="clone_function can't replace them"):
+        nn.models.clone_model(Own(2), clone_function=wider)
+    with pytest.raises(OptionError, match="no input_tensors"):
+        nn.models.clone_model(model, input_tensors=[1])
+
+
+def test_a_constructor_that_takes_no_options_of_layers(tmp_path: Path) -> None:
+    """Keras stores name, trainable and dtype also where a constructor doesn't take them: they are set afterwards."""
+    model = Own(3)
+    model(inputs("perceptron"))
+    model.save(tmp_path / "a.keras")
+    more = '"config": {"name": "mine", "trainable": false, "units": 3}'
+    rewritten(tmp_path / "a.keras", config=replaced('"config": {"units": 3}', more))
+    other = nn.models.load_model(tmp_path / "a.keras", CUSTOM)
+    assert other.name == "mine"
+    assert not other.trainable
+    assert all(map(np.array_equal, model.get_weights(), other.get_weights()))
+    policy = '{"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float64"}, "registered_name": null}'
+    rewritten(tmp_path / "a.keras", config=replaced('"trainable": false', f'"dtype": {policy}'))
+    with pytest.raises(ModelError, match=r"__init__\(self, \.\.\., \*\*kwargs\)"):
+        nn.models.load_model(tmp_path / "a.keras", CUSTOM)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any, Self
 
-from tapemagic.engine.nest import ordered
+from tapemagic.engine.nest import leaves, ordered
 from tapemagic.errors import ModelError, OptionError
 from tapemagic.nn.custom_objects import CustomObjectScope, reading
 from tapemagic.nn.layer import Layer, shapes_of
 from tapemagic.nn.layers.operation import Operation
-from tapemagic.nn.models.graph import Graph
+from tapemagic.nn.models.graph import Graph, filled
 from tapemagic.nn.models.summary import summary_of
 from tapemagic.nn.models.training import Trainer
 from tapemagic.nn.module import unique_name
@@ -398,10 +398,22 @@ class Model(Trainer, Layer):
         (print_fn or print)(summary_of(self, line_length, positions, expand_nested, show_trainable))
 
 
-def clone_model(model: Model) -> Model:
+def clone_model(
+    model: Model, input_tensors: Any = None, clone_function: Callable[[Layer], Layer] | None = None
+) -> Model:
     """Copy `model` with new variables, whose initial values are drawn again.
 
     The copy isn't compiled. Variables that weren't created by `add_weight` keep the values of the original.
+
+    Raises OptionError for `input_tensors`, and ModelError for a `clone_function` with a subclass of `Model`.
+
+    Parameters
+    ----------
+    model : Model
+    input_tensors : None, optional
+        Only None: call the copy on your own inputs instead.
+    clone_function : callable, optional
+        Returns the layer that takes the place of a layer, such as ``type(layer).from_config(layer.get_config())``.
 
     Examples
     --------
@@ -411,6 +423,12 @@ def clone_model(model: Model) -> Model:
     >>> bool((model.get_weights()[0] == other.get_weights()[0]).any())
     False
     """
+    if input_tensors is not None:
+        raise OptionError(
+            "clone_model takes no input_tensors: call the copy on them, as in clone_model(model)(inputs)"
+        )
+    if clone_function is not None:
+        return _replaced(model, clone_function)
     # Through a shallow stand-in, so that the optimizer and the history aren't copied as well.
     vars_of = {**vars(model), "_compiled": None, "history": None}
     plain = model.__class__.__new__(model.__class__)
@@ -418,6 +436,36 @@ def clone_model(model: Model) -> Model:
     clone = deepcopy(plain)
     clone.initialize()
     return clone
+
+
+def _replaced(model: Model, clone_function: Callable[[Layer], Layer]) -> Model:
+    """Return a copy of a model with other layers."""
+    if "_results" in vars(model):
+        begin: Any = vars(model)["_input"]
+        first = [] if begin is None else [type(begin).from_config(begin.get_config())]
+        layers = [*first, *map(clone_function, model.layers)]
+        return type(model)(layers, name=model.name)
+    if model.graph is None:
+        raise ModelError(
+            f"the layers of {model.name!r} are called by its method call, so clone_function can't replace them: "
+            "change a copy of the model instead"
+        )
+    copies: dict[int, Layer] = {}
+    new: dict[int, Any] = {}
+    for node in model.graph.nodes:
+        layer = node.layer
+        if not node.inputs:
+            outputs = type(layer).from_config(layer.get_config()).output
+        else:
+            args, kwargs = filled((node.args, node.kwargs), new)
+            if id(layer) not in copies:
+                is_operation = isinstance(layer, Operation)
+                copies[id(layer)] = deepcopy(layer) if is_operation else clone_function(layer)
+            outputs = copies[id(layer)](*args, **kwargs)
+        new.update(zip(node.keys, leaves(outputs), strict=True))
+    ends = (model.graph.input_structure, model.graph.output_structure)
+    inputs, outputs = filled(ends, new)
+    return type(model)(inputs, outputs, name=model.name)
 
 
 def _one_or_all(shapes: list[Any]) -> Any:

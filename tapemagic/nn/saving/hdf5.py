@@ -73,6 +73,8 @@ class WeightFile:
                 item = group[name]
                 if isinstance(item, library.Group):
                     waiting.append((inner, item))
+                elif not isinstance(item, library.Dataset):
+                    raise WeightsError(f"{source} contains {inner!r}, which isn't an array")
                 elif item.external or item.is_virtual:
                     raise WeightsError(f"{source} has numbers of {inner!r} in another file")
                 else:
