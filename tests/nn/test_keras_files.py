@@ -659,3 +659,48 @@ def test_a_constructor_that_takes_no_options_of_layers(tmp_path: Path) -> None:
     rewritten(tmp_path / "a.keras", config=replaced('"trainable": false', f'"dtype": {policy}'))
     with pytest.raises(ModelError, match=r"__init__\(self, \.\.\., \*\*kwargs\)"):
         nn.models.load_model(tmp_path / "a.keras", CUSTOM)
+
+
+def test_weights_that_fit(tmp_path: Path) -> None:
+    """skip_mismatch loads what fits, and lists what doesn't."""
+    model = nn.Sequential([nn.Input((4,)), nn.Dense(5), nn.BatchNormalization(), nn.Dense(7)])
+    before = model.get_weights()
+    with pytest.warns(
+        UserWarning, match=r"doesn't fit the model in layers/dense_1/vars/0, layers/dense_1/vars/1"
+    ):
+        model.load_weights(STORED / "perceptron.weights.h5", skip_mismatch=True)
+    after = model.get_weights()
+    changed = [not np.array_equal(a, b) for a, b in zip(before, after, strict=True)]
+    assert changed == [True] * 6 + [False] * 2
+    with pytest.raises(OptionError, match="skip_mismatch works with"):
+        model.load_weights(tmp_path / "a.npz", skip_mismatch=True)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["activations", "initializers", "layers", "losses", "metrics", "optimizers", "regularizers"],
+)
+def test_functions_for_configs(kind: str) -> None:
+    """Each module of tf.keras has Keras's serialize and deserialize, which create its own classes."""
+    module = getattr(tf.keras, kind)
+    for name in [
+        name
+        for name in module.__all__
+        if name in {"relu", "Zeros", "Flatten", "Poisson", "Sum", "SGD", "L2"}
+    ]:
+        obj = getattr(module, name)
+        made = obj() if isinstance(obj, type) else obj
+        again = module.deserialize(module.serialize(made))
+        assert again is made if made is obj else type(again) is obj
+    assert tf.keras.activations.serialize(tf.keras.activations.relu) == "relu"
+    assert (
+        tf.keras.layers.deserialize({"class_name": "Mine", "config": {}}, {"Mine": Scale2}).times
+        == 2
+    )
+
+
+class Scale2(Scale):
+    """A layer without arguments."""
+
+    def __init__(self) -> None:
+        super().__init__(2)

@@ -303,7 +303,9 @@ class Model(Trainer, Layer):
             state.update((f"{OPTIMIZER}{number}", v.numpy()) for number, v in enumerate(states))
         write(filepath, state, overwrite)
 
-    def load_weights(self, filepath: Any, optimizer: bool = False) -> None:
+    def load_weights(
+        self, filepath: Any, optimizer: bool = False, skip_mismatch: bool = False
+    ) -> None:
         """Read the values of all variables from a file that `save_weights` wrote; see `Module.load_weights`.
 
         Parameters
@@ -313,6 +315,8 @@ class Model(Trainer, Layer):
         optimizer : bool, optional
             Also read the state of the optimizer, and raise an error if there is none. From a file of Keras's, a
             compiled model always reads it, with a warning if it doesn't fit.
+        skip_mismatch : bool, optional
+            From a file of Keras's, load the weights that fit, and list the others in a warning.
 
         Raises
         ------
@@ -326,8 +330,10 @@ class Model(Trainer, Layer):
         if str(filepath).endswith((".h5", ".keras")):
             if optimizer:
                 self._optimizer_or_error()
-            load_h5_weights(self, filepath, optimizer)
+            load_h5_weights(self, filepath, optimizer, skip_mismatch)
             return
+        if skip_mismatch:
+            raise OptionError("skip_mismatch works with .weights.h5 and .keras files: omit it")
         if not optimizer:
             super().load_weights(filepath)
             return

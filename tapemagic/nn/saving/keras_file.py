@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import ModelError, OptionError, TapeError, WeightsError
 from tapemagic.nn.custom_objects import CustomObjectScope, reading
@@ -254,10 +256,12 @@ def save_h5_weights(model: Any, filepath: Any, overwrite: bool = True) -> None:
         file.write(content)
 
 
-def load_h5_weights(model: Any, filepath: Any, optimizer: bool = False) -> None:
+def load_h5_weights(
+    model: Any, filepath: Any, optimizer: bool = False, skip_mismatch: bool = False
+) -> None:
     """Read weights from a `.weights.h5` or `.keras` file, and the state of the optimizer if the model is compiled.
 
-    Without `optimizer=True`, a state that doesn't fit is omitted with a warning.
+    Without `optimizer=True`, a state that doesn't fit is omitted with a warning. With `skip_mismatch`, so are weights.
     """
     path = Path(filepath)
     source = f"the file {str(path)!r}"
@@ -271,10 +275,12 @@ def load_h5_weights(model: Any, filepath: Any, optimizer: bool = False) -> None:
     else:
         content = _path(path, ".h5", reads=True).read_bytes()
     with hdf5.opened(content, source) as weights:
-        _load(model, weights, optimizer or None)
+        _load(model, weights, optimizer or None, skip_mismatch)
 
 
-def _load(model: Any, weights: hdf5.WeightFile, optimizer: bool | None) -> None:
+def _load(
+    model: Any, weights: hdf5.WeightFile, optimizer: bool | None, skip_mismatch: bool = False
+) -> None:
     """Check everything in a file, then assign it to the variables of a model.
 
     `optimizer`: True requires its state, None loads it if it fits, False omits it.
@@ -285,7 +291,10 @@ def _load(model: Any, weights: hdf5.WeightFile, optimizer: bool | None) -> None:
         for name, x in weights.stored.items()
         if name in variables or name in weights.weights()
     }
-    require_same(stored, variables, repr(model.name), weights.source)
+    if skip_mismatch:
+        variables = _fitting(stored, variables, weights.source)
+    else:
+        require_same(stored, variables, repr(model.name), weights.source)
     arrays = {name: weights.array(name) for name in variables}
     names: list[str] = []
     if optimizer is not False and getattr(model, "optimizer", None) is not None:
@@ -297,6 +306,27 @@ def _load(model: Any, weights: hdf5.WeightFile, optimizer: bool | None) -> None:
         ours = model.optimizer
         for variable, value in zip(ours.variables, states, strict=False):
             variable.assign(value, read_value=False)
+
+
+def _fitting(
+    stored: Mapping[str, Any], variables: Mapping[str, Any], source: str
+) -> dict[str, Any]:
+    """Return the variables that fit stored arrays, and warn about the others."""
+    fitting = {
+        name: variable
+        for name, variable in variables.items()
+        if name in stored
+        and stored[name].shape == tuple(variable.shape)
+        and np.can_cast(stored[name].dtype, np.dtype(str(variable.dtype)), "same_kind")
+    }
+    left = [name for name in [*variables, *stored] if name not in fitting]
+    if left:
+        warnings.warn(
+            f"{source} doesn't fit the model in {', '.join(dict.fromkeys(left))}, which keep their values",
+            UserWarning,
+            stacklevel=5,
+        )
+    return fitting
 
 
 def _optimizer_names(model: Any, weights: hdf5.WeightFile, required: bool) -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from tapemagic import nn
 from tapemagic.engine.tensor.tensor import Traced, plain
+from tapemagic.nn.custom_objects import reading
 from tapemagic.tf.core.adapter import adapter
 from tapemagic.tf.core.tensor import Eager, eager
 from tapemagic.tf.core.variable import ResourceVariable
@@ -144,3 +145,23 @@ def adapt(
             value = adapter(value)
         names[name] = value
     return names
+
+
+def config_functions(names: dict[str, Any]) -> dict[str, Any]:
+    """Return Keras's functions `serialize` and `deserialize` for a module with these names."""
+
+    def serialize(obj: Any) -> Any:
+        """Return the config of an object, or the name of a function of this module."""
+        name = getattr(obj, "__name__", None)
+        return name if names.get(str(name)) is obj else nn.saving.serialize_keras_object(obj)
+
+    def deserialize(config: Any, custom_objects: Any = None) -> Any:
+        """Create the object that a config or a name describes."""
+        if isinstance(config, str) and config in names and config not in (custom_objects or {}):
+            return names[config]
+        with reading("tapemagic.tf.keras"), nn.saving.custom_object_scope(custom_objects or {}):
+            if isinstance(config, str):
+                return names["get"](config)
+            return nn.saving.deserialize_keras_object(config)
+
+    return {"serialize": serialize, "deserialize": deserialize}
