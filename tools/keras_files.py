@@ -69,6 +69,7 @@ def write() -> None:
         compress(STORED / f"{name}.keras")
         if name == "perceptron":
             model.save_weights(STORED / f"{name}.weights.h5")
+            model.save(STORED / f"{name}.h5")
         found |= predictions(model, name)
     np.savez_compressed(STORED / "predictions.npz", **found)
     keras.backend.clear_session()

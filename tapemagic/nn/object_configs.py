@@ -351,6 +351,11 @@ def _class(config: Mapping[str, Any]) -> Any:
             f"{now.source} contains a {name} of {module}, which tapemagic doesn't have: write a class of this "
             f"name, with the methods get_config and call, and pass custom_objects={{{name!r}: {name}}}"
         )
+    if "module" not in config:  # in .h5 files, classes of Keras have no module
+        for place in MODULES:
+            found = getattr(_module(now.library, place), name, None)
+            if isinstance(found, type) and is_builtin(found):
+                return found
     raise ModelError(
         f"{now.source} contains the class {name!r}, which isn't one of Keras's: "
         f"{REGISTER.replace('{name!r: {name}}', f'{{{name!r}: {name}}}')}"

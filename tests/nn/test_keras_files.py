@@ -421,7 +421,7 @@ def test_bad_paths(tmp_path: Path) -> None:
     path = tmp_path / "a.keras"
     for call, error, message in (
         (lambda: model.save(tmp_path / "net"), OptionError, r"write '.*net\.keras'"),
-        (lambda: model.save("net.h5"), OptionError, r"write 'net\.keras'"),
+        (lambda: model.save("net.pb"), OptionError, r"write 'net\.keras'"),
         (lambda: model.save(path, save_format="tf"), OptionError, "save_format='tf'"),
         (lambda: model.save(None), OptionError, "must be the path of a file"),
         (
@@ -704,3 +704,68 @@ class Scale2(Scale):
 
     def __init__(self) -> None:
         super().__init__(2)
+
+
+@LIBRARIES
+def test_an_h5_file_of_keras(k: ModuleType, values: Any) -> None:
+    """The older format is read, with the state of the optimizer, and its weights alone."""
+    model = k.models.load_model(STORED / "perceptron.h5")
+    other = BUILDERS["perceptron"](k)
+    other.load_weights(STORED / "perceptron.h5")
+    for each in (model, other):
+        predictions = np.asarray(each.predict(inputs("perceptron"), verbose=0))
+        np.testing.assert_allclose(predictions, values["perceptron/before"], rtol=1e-5, atol=1e-6)
+        assert int(each.optimizer.iterations) == 2
+    assert isinstance(model, k.Model)
+    assert not k.models.load_model(STORED / "perceptron.h5", compile=False).compiled
+
+
+@pytest.mark.parametrize("name", BUILDERS)
+def test_an_h5_file_read_back(name: str, tmp_path: Path) -> None:
+    """Models in the older format predict and train alike, with operators and shared layers."""
+    model = trained(BUILDERS[name](nn), name)
+    model.save(tmp_path / "a.h5")
+    other = nn.models.load_model(tmp_path / "a.h5")
+    results = []
+    for each in (model, other):
+        after = each if name == "perceptron" else trained(each, name)
+        results.append(
+            [*each.get_weights(), *arrays(after.predict(inputs(name), verbose=0), "").values()]
+        )
+    assert all(map(np.array_equal, *results))
+
+
+def test_bad_h5_files(tmp_path: Path) -> None:
+    """Files of Keras 2, of weights alone, cut off, or of another model: nothing is loaded."""
+    path = tmp_path / "a.h5"
+    whole = (STORED / "perceptron.h5").read_bytes()
+    for length in (0, 100, len(whole) // 2, len(whole) - 10):
+        path.write_bytes(whole[:length])
+        with pytest.raises(WeightsError, match="cut off or broken"):
+            nn.models.load_model(path)
+    path.write_bytes(whole)
+    with h5py.File(path, "a") as file:
+        file.attrs["keras_version"] = "2.4.0"
+    with pytest.raises(ModelError, match=r"by Keras 2\.4\.0: open it with Keras 3"):
+        nn.models.load_model(path)
+    with h5py.File(path, "a") as file:
+        del file.attrs["model_config"]
+    with pytest.raises(WeightsError, match="has weights alone, and no model"):
+        nn.models.load_model(path)
+    with pytest.raises(FileNotFoundError, match="there is no file"):
+        nn.models.load_model(tmp_path / "b.h5")
+
+    for layers, message in (
+        ([nn.Dense(5), nn.Dense(3)], "has 3 layers with weights, and the model '.*' has 2"),
+        (
+            [nn.Dense(5), nn.BatchNormalization(), nn.Dense(4)],
+            r"the shapes \[\(5, 3\), \(3,\)\] in 'model_weights/scores'",
+        ),
+    ):
+        model = nn.Sequential([nn.Input((4,)), *layers])
+        before = model.get_weights()
+        with pytest.raises(WeightsError, match=message):
+            model.load_weights(STORED / "perceptron.h5")
+        assert all(map(np.array_equal, before, model.get_weights()))
+    with pytest.raises(WeightsError, match="no variables yet"):
+        nn.Sequential([nn.Dense(1)]).load_weights(STORED / "perceptron.h5")

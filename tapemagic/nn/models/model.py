@@ -270,7 +270,7 @@ class Model(Trainer, Layer):
         return to_json(self, **options)
 
     def save(self, filepath: Any, overwrite: bool = True, **options: Any) -> None:
-        """Write the model to a `.keras` file, which `nn.models.load_model` reads, here and in Keras 3.
+        """Write the model to a `.keras` or `.h5` file, which `nn.models.load_model` reads, here and in Keras 3.
 
         The file has the layers, the weights, and if the model is compiled the optimizer with its state, the loss and
         the metrics. See `nn.models.save_model` for the arguments and errors.

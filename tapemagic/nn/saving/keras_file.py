@@ -20,7 +20,7 @@ from tapemagic.errors import ModelError, OptionError, TapeError, WeightsError
 from tapemagic.nn.custom_objects import CustomObjectScope, reading
 from tapemagic.nn.module import Module
 from tapemagic.nn.object_configs import deserialize_keras_object, serialize_keras_object
-from tapemagic.nn.saving import hdf5
+from tapemagic.nn.saving import hdf5, whole_h5
 from tapemagic.nn.saving.weight_paths import entries
 from tapemagic.nn.weights import replacing, require_same
 
@@ -34,7 +34,7 @@ MAX_EXPANSION = 100
 
 
 def save_model(model: Any, filepath: Any, overwrite: bool = True, **options: Any) -> None:
-    """Write a model to a `.keras` file: its layers, weights, optimizer and the arguments of `compile`.
+    """Write a model to a `.keras` file, or a `.h5` file: its layers, weights, optimizer and the arguments of `compile`.
 
     `load_model` reads the file, here and in Keras 3. It needs the package h5py: ``pip install 'tapemagic[keras]'``.
 
@@ -44,7 +44,7 @@ def save_model(model: Any, filepath: Any, overwrite: bool = True, **options: Any
         A Sequential model, a model between symbolic tensors, or a model whose class is registered or passed to
         `load_model`.
     filepath : path
-        Must end in ".keras".
+        Must end in ".keras", or in ".h5" for the older format of Keras.
     overwrite : bool, optional
         False raises FileExistsError if the file exists.
     **options
@@ -74,7 +74,7 @@ def save_model(model: Any, filepath: Any, overwrite: bool = True, **options: Any
     """
     include_optimizer = options.pop("include_optimizer", True)
     _require_options(options, {"zipped": (None, True), "save_format": (None, "keras")})
-    path = _path(filepath, ".keras")
+    path = _path(filepath, ".h5" if _is_whole_h5(filepath) else ".keras")
     hdf5.h5py()
     if not getattr(model, "built", False):
         warnings.warn(
@@ -84,6 +84,11 @@ def save_model(model: Any, filepath: Any, overwrite: bool = True, **options: Any
             stacklevel=3,
         )
     # Everything is computed before the file is opened.
+    if path.suffix == ".h5":
+        content = whole_h5.written_model(model, KERAS_VERSION, include_optimizer)
+        with replacing(path, overwrite) as file:
+            file.write(content)
+        return
     config = serialize_keras_object(model)
     optimizer = model.optimizer if include_optimizer else None
     if not include_optimizer:
@@ -103,7 +108,7 @@ def load_model(
     compile: bool = True,  # noqa: A002 (Keras's name)
     safe_mode: bool = True,
 ) -> Any:
-    """Read a model from a `.keras` file that `save_model` wrote, here or in Keras 3.
+    """Read a model from a `.keras` or `.h5` file that `save_model` wrote, here or in Keras 3.
 
     Nothing in the file is unpickled, imported by name or run: a Lambda layer with code is refused.
 
@@ -143,10 +148,10 @@ def load_model(
     Examples
     --------
     >>> from tapemagic import nn
-    >>> nn.models.load_model("net.h5")
+    >>> nn.models.load_model("net.pb")
     Traceback (most recent call last):
         ...
-    tapemagic.errors.OptionError: a model is stored in .keras files, not in 'net.h5': write 'net.keras'
+    tapemagic.errors.OptionError: a model is stored in .keras files, not in 'net.pb': write 'net.keras'
     """
     return load_for("tapemagic.nn", filepath, custom_objects, compile, safe_mode)
 
@@ -159,6 +164,8 @@ def load_for(
     _safe_mode: bool = True,
 ) -> Any:
     """Read a model with the classes of a library; see `load_model`."""
+    if _is_whole_h5(filepath):
+        return _load_h5(library, filepath, custom_objects, compile)
     path = _path(filepath, ".keras", reads=True)
     hdf5.h5py()
     source = f"the file {str(path)!r}"
@@ -178,6 +185,32 @@ def load_for(
     if not isinstance(model, Module):
         raise ModelError(f"{source} contains a {type(model).__name__}, which isn't a model")
     with hdf5.opened(content, source) as weights:
+        _load(model, weights, optimizer=None if compile else False)
+    return model
+
+
+def _is_whole_h5(filepath: Any) -> bool:
+    """Return True for the name of a file with a model in Keras's older format."""
+    return str(filepath).endswith(".h5") and not str(filepath).endswith(".weights.h5")
+
+
+def _load_h5(
+    library: str,
+    filepath: Any,
+    custom_objects: Mapping[str, Any] | None,
+    compile: bool,  # noqa: A002 (Keras's name)
+) -> Any:
+    """Read a model from an `.h5` file."""
+    path = _path(filepath, ".h5", reads=True)
+    source = f"the file {str(path)!r}"
+    with hdf5.opened(path.read_bytes(), source) as weights:
+        config, training = whole_h5.config_in(weights)
+        with reading(library, source), CustomObjectScope(custom_objects or {}):
+            model = deserialize_keras_object(config)
+            if not isinstance(model, Module):
+                raise ModelError(f"{source} contains a {type(model).__name__}, which isn't a model")
+            if compile and isinstance(training, Mapping):
+                whole_h5.compiled_from(model, training)
         _load(model, weights, optimizer=None if compile else False)
     return model
 
@@ -285,6 +318,29 @@ def _load(
 
     `optimizer`: True requires its state, None loads it if it fits, False omits it.
     """
+    names: list[str] = []
+    wants_state = optimizer is not False and getattr(model, "optimizer", None) is not None
+    if whole_h5.is_whole_h5(weights):
+        if skip_mismatch:
+            raise OptionError("skip_mismatch works with .weights.h5 and .keras files: omit it")
+        pairs = whole_h5.assignments(model, weights)
+        if wants_state:
+            names = _fitting_state(
+                model, weights, whole_h5.optimizer_names(weights), bool(optimizer)
+            )
+    else:
+        pairs = _by_paths(model, weights, skip_mismatch)
+        if wants_state:
+            names = _fitting_state(model, weights, weights.optimizer_names(), bool(optimizer))
+    states = [weights.array(name) for name in names]
+    for variable, value in pairs:
+        variable.assign(value, read_value=False)
+    for variable, value in zip(model.optimizer.variables if states else (), states, strict=False):
+        variable.assign(value, read_value=False)
+
+
+def _by_paths(model: Any, weights: hdf5.WeightFile, skip_mismatch: bool) -> list[tuple[Any, Any]]:
+    """Return the variables of a model with their values in a file of Keras 3's paths."""
     variables = hdf5.variables_by_name(entries(model))
     stored = {
         name: x
@@ -295,17 +351,7 @@ def _load(
         variables = _fitting(stored, variables, weights.source)
     else:
         require_same(stored, variables, repr(model.name), weights.source)
-    arrays = {name: weights.array(name) for name in variables}
-    names: list[str] = []
-    if optimizer is not False and getattr(model, "optimizer", None) is not None:
-        names = _optimizer_names(model, weights, bool(optimizer))
-    states = [weights.array(name) for name in names]
-    for name, variable in variables.items():
-        variable.assign(arrays[name], read_value=False)
-    if states:
-        ours = model.optimizer
-        for variable, value in zip(ours.variables, states, strict=False):
-            variable.assign(value, read_value=False)
+    return [(variable, weights.array(name)) for name, variable in variables.items()]
 
 
 def _fitting(
@@ -329,10 +375,11 @@ def _fitting(
     return fitting
 
 
-def _optimizer_names(model: Any, weights: hdf5.WeightFile, required: bool) -> list[str]:
-    """Return the names of the arrays of an optimizer's state that fits a model's optimizer, and build it."""
+def _fitting_state(
+    model: Any, weights: hdf5.WeightFile, names: list[str], required: bool
+) -> list[str]:
+    """Return the names of an optimizer's state if it fits a model's optimizer, which is built; otherwise warn."""
     ours = model.optimizer
-    names = weights.optimizer_names()
     stored = [weights.stored[name] for name in names]
     # A file of a model that wasn't trained has only the number of steps and the learning rate.
     if len(names) > len(ours.variables) and not ours.built:

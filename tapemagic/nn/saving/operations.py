@@ -118,7 +118,12 @@ def operation_config(operation: Operation, inputs: list[Any]) -> tuple[dict[str,
 
 def is_operation(config: Mapping[str, Any]) -> bool:
     """Return True for the config of an operation."""
-    return str(config.get("module")).startswith("keras.src.ops")
+    if "module" in config:
+        return str(config["module"]).startswith("keras.src.ops")
+    # An .h5 file has no modules: layers such as Multiply differ from operations by their options.
+    return config.get("class_name") in _BY_NAME and set(config["config"]).isdisjoint(
+        {"trainable", "dtype"}
+    )
 
 
 def operation_from_config(config: Mapping[str, Any], args: Any, kwargs: Any) -> Operation:
