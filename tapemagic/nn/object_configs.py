@@ -31,11 +31,6 @@ MODULES = (
 FUNCTIONS = ("activations", "losses", "metrics")
 """Modules of functions that files name."""
 
-REGISTER = (
-    "decorate it with @register_keras_serializable(), from nn.saving or tf.keras.utils, or pass "
-    "custom_objects={name!r: {name}}"
-)
-
 
 def serialize_keras_object(obj: Any) -> Any:
     """Return a config of `obj`, a layer, a loss or another object: dicts, lists, strings and numbers, as JSON has them.
@@ -330,6 +325,14 @@ _VALUES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def _registering(name: str) -> str:
+    """Return the advice how a file finds a class or function of the user's."""
+    return (
+        "decorate it with @register_keras_serializable(), from nn.saving or tf.keras.utils, or pass "
+        f"custom_objects={{{name!r}: {name}}}"
+    )
+
+
 def _class(config: Mapping[str, Any]) -> Any:
     """Return the class of a config, or raise ModelError."""
     name, module = config["class_name"], config.get("module")
@@ -341,10 +344,11 @@ def _class(config: Mapping[str, Any]) -> Any:
     if name in {"Functional", "Model", "Sequential"}:
         return getattr(import_module(now.library), "Model" if name == "Functional" else name)
     if isinstance(module, str) and module.startswith("keras"):
-        known = _module(now.library, module.removeprefix("keras").lstrip(".") or "layers")
+        place = module.removeprefix("keras.")
+        known = _module(now.library, place) if place in MODULES else None
         # Only public names: a module also contains what it imports.
         public = getattr(known, "__all__", None) or vars(known or object)
-        found = getattr(known, name, None) if module.removeprefix("keras.") in MODULES else None
+        found = getattr(known, name, None)
         if isinstance(found, type) and name in public:
             return found
         raise ModelError(
@@ -358,7 +362,7 @@ def _class(config: Mapping[str, Any]) -> Any:
                 return found
     raise ModelError(
         f"{now.source} contains the class {name!r}, which isn't one of Keras's: "
-        f"{REGISTER.replace('{name!r: {name}}', f'{{{name!r}: {name}}}')}"
+        f"{_registering(name)}"
     )
 
 
@@ -417,7 +421,7 @@ def _function(name: Any) -> Any:
                 return getattr(functions, name)
     raise ModelError(
         f"{now.source} contains the function {name!r}, which isn't one of Keras's: "
-        f"{REGISTER.replace('{name!r: {name}}', f'{{{name!r}: {name}}}')}"
+        f"{_registering(name)}"
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from tapemagic.engine.tensor.variable import Variable
+from tapemagic.errors import ModelError
 from tapemagic.nn.identifiers import snake_case
 from tapemagic.nn.module import Module
 from tapemagic.nn.symbolic import kind_of
@@ -59,6 +60,13 @@ def entries(model: Module) -> dict[str, Entry]:
         else:
             inner = list(_named(value))
         waiting += [(_joined(path, name), part) for name, part in reversed(inner)]
+    reached = {id(variable) for entry in found.values() for variable in entry.variables}
+    for name, variable in model.named_variables().items():
+        if id(variable) not in reached:
+            raise ModelError(
+                f"the variable {name!r} of {model.name!r} has no place in Keras's files: keep the layer that has it in "
+                "an attribute of the model, or write save_weights('net.weights.npz')"
+            )
     return found
 
 

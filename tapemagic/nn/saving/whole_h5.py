@@ -35,7 +35,7 @@ def written_model(model: Any, version: str, include_optimizer: bool = True) -> b
         for layer in layers:
             _write(group.create_group(layer.name), layer.name, _ordered(layer))
         _write(group.create_group(TOP), model.name, model.own_variables())
-        if compiled and include_optimizer:
+        if compiled and compiled["optimizer"] and include_optimizer:
             optimizer = compiled.pop("optimizer")
             place = {name: optimizer[name] for name in ("class_name", "config")}
             file.attrs["training_config"] = json.dumps({**compiled, "optimizer_config": place})
