@@ -769,3 +769,21 @@ def test_bad_h5_files(tmp_path: Path) -> None:
         assert all(map(np.array_equal, before, model.get_weights()))
     with pytest.raises(WeightsError, match="no variables yet"):
         nn.Sequential([nn.Dense(1)]).load_weights(STORED / "perceptron.h5")
+
+
+def test_double_precision(tmp_path: Path) -> None:
+    """The dtypes of models, inputs and weights are kept, and frozen parts stay frozen."""
+    nn.config.set_floatx("float64")
+    base = nn.Sequential([nn.Input((4,)), nn.Dense(3), nn.BatchNormalization()], name="base")
+    base.trainable = False
+    x = nn.Input((4,))
+    model = nn.Model(x, nn.Dense(2)(base(x, training=False)))
+    nn.config.set_floatx("float32")
+    for ending in ("keras", "h5"):
+        model.save(tmp_path / f"a.{ending}")
+        other = nn.models.load_model(tmp_path / f"a.{ending}")
+        assert {str(v.dtype) for v in other.variables} == {"float64"}
+        assert other.get_layer("base").dtype == "float64"
+        assert len(other.trainable_variables) == 2
+        data = np.random.default_rng(0).normal(size=(3, 4))
+        assert np.array_equal(model.predict(data, verbose=0), other.predict(data, verbose=0))

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import ModelError, OptionError, ShapeError
+from tapemagic.nn.config import float_name
 from tapemagic.nn.custom_objects import CustomObjectScope, reading
 from tapemagic.nn.layer import Layer
 from tapemagic.nn.layers.embedding import Embedding
@@ -193,6 +194,7 @@ class Sequential(Model):
         with reading(cls._library), CustomObjectScope(custom_objects or {}):
             layers = [deserialize_keras_object(layer) for layer in config["layers"]]
             model = cls(name=config.get("name"))
+            model._dtype = float_name(config.get("dtype", model._dtype))
         for layer in layers:
             model.add(layer)
         shape = tuples(config.get("build_input_shape"))
