@@ -36,6 +36,7 @@ from tapemagic.nn.config import float_name
 from tapemagic.nn.configurable import Recorded
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.module import Module, awaiting_variables, tell_variables_exist
+from tapemagic.nn.object_configs import option_config
 from tapemagic.nn.symbolic import call_symbolically, calls, has_symbolic, nodes_of, symbols
 
 Shape = tuple[int | None, ...]
@@ -669,6 +670,9 @@ class Layer(Module, Recorded):
         # Written out, because Keras's default depends on the settings of a computer.
         if "data_format" in config:
             config["data_format"] = "channels_last"
+        for kind, constraint in self._constraints.items():
+            name = f"{kind.replace('recurrent_kernel', 'recurrent')}_constraint"
+            config[name] = option_config(name, constraint)
         return first | config
 
     def get_build_config(self) -> dict[str, Any] | None:

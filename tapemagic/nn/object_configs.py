@@ -209,6 +209,8 @@ def option_config(name: str, value: Any) -> Any:
         value = _module(nn, "initializers").get(value)
     elif name.endswith("_regularizer"):
         value = _module(nn, "regularizers").get(value)
+    elif name.endswith("_constraint"):
+        value = _module(nn, "constraints").get(value)
     elif name.endswith("activation") and callable(value):
         return _activation_config(value)
     return serialize_keras_object(value)

@@ -787,3 +787,19 @@ def test_double_precision(tmp_path: Path) -> None:
         assert len(other.trainable_variables) == 2
         data = np.random.default_rng(0).normal(size=(3, 4))
         assert np.array_equal(model.predict(data, verbose=0), other.predict(data, verbose=0))
+
+
+def test_constraints_are_saved(tmp_path: Path) -> None:
+    """With the layer that has them, and in a copy of its model."""
+    layers = [
+        nn.Dense(3, kernel_constraint=nn.constraints.MaxNorm(1.5), bias_constraint="non_neg"),
+        nn.Dense(1, kernel_constraint="unit_norm"),
+    ]
+    model = nn.Sequential([nn.Input((2,)), *layers])
+    model.save(tmp_path / "limited.keras")
+
+    for again in (nn.models.load_model(tmp_path / "limited.keras"), nn.models.clone_model(model)):
+        first, last = again.layers
+        assert first.kernel_constraint.max_value == 1.5
+        assert isinstance(first.bias_constraint, nn.constraints.NonNeg)
+        assert isinstance(last.kernel_constraint, nn.constraints.UnitNorm)
