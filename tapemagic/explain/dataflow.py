@@ -89,7 +89,9 @@ def flows_into(
         trees = tuple(dict.fromkeys([*(exit_.tree for exit_ in read), asking_tree]))
         asked = expression, asking_tree, asking if asking > 1 else 0
         # Of a copy, because a thread may add a cell meanwhile.
-        cells = tuple(file for file in [*linecache.cache] if CELL_FILE.search(file))
+        files |= {asking_place.file} if asking_place is not None else set()
+        in_notebook = any(map(CELL_FILE.search, files))
+        cells = tuple(x for x in [*linecache.cache] if in_notebook and CELL_FILE.search(x))
         programs = _programs(trees, value, cells)
         kinds = _kinds(programs, namespace or {})
         found = dict(

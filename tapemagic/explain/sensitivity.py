@@ -16,7 +16,7 @@ from tapemagic.engine.events import Event, Place
 from tapemagic.engine.recording import Record, is_id, outputs_of, silence
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap, wrap
 from tapemagic.explain.lazy_values import has_numbers
-from tapemagic.explain.program_text import on_line, reads_of, text_of
+from tapemagic.explain.program_text import names_bound, on_line, reads_of, text_of
 from tapemagic.explain.query import Question
 
 CANCELS_RTOL = 1e-9
@@ -105,11 +105,13 @@ class UsedConstants:
         if not (self._times or self._arrays):
             return False
         value = _converted(self._q, event)
-        if value is None or np.ndim(value):
+        if value is None or not has_numbers(value):
+            return False
+        if np.ndim(value):
             arrays = (
                 x for time, x in self._arrays if time > event.time and x.shape == np.shape(value)
             )
-            return value is not None and any(np.array_equal(x, value) for x in arrays)
+            return any(np.array_equal(x, value) for x in arrays)
         number = complex(value)
         is_later = self._times.get(number, 0) > event.time
         return is_later and number not in _written(self._q, event.place)
@@ -123,18 +125,16 @@ def _written(q: Question, place: Place | None) -> set[complex]:
 
 @lru_cache(64)
 def _numbers_in(tree: ast.Module, source: str) -> frozenset[complex]:
-    numbers = list[complex]()
-    bound = list[complex]()
-    for node in ast.walk(tree):
-        match node:
-            case ast.Constant(int() | float() | complex() as number):
-                numbers.append(number)
-            case ast.Assign([ast.Name(name)], ast.Constant(int() | float() as number)) if (
-                name == source
-            ):
-                bound.append(number)
-    for number in bound:
-        numbers.remove(number)
+    binding = (
+        x for x in ast.walk(tree) if isinstance(x, ast.Assign) and source in names_bound([x])
+    )
+    bound = {id(node) for statement in binding for node in ast.walk(statement)}
+    numbers = (
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and id(node) not in bound
+        if isinstance(node.value, int | float | complex)
+    )
     return frozenset(map(complex, numbers))
 
 
