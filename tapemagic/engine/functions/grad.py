@@ -15,11 +15,13 @@ from tapemagic.engine.functions.arguments import (
     name_of,
     second,
 )
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.nest import is_leaf, leaves, pack
+from tapemagic.engine.recording import live
 from tapemagic.engine.registry import Function
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.messages import require_function, shown
-from tapemagic.engine.tensor.tensor import Tensor, Traced
+from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, tensors_in
 from tapemagic.errors import NotATensorError, OptionError, ShapeError
 
 Argnums = int | tuple[int, ...]
@@ -40,6 +42,9 @@ class Run:
             inputs[k] = _tensors(inputs[k], function, k)
         watched = tuple(inputs[k] for k in positions)
         self.function = function
+        self._keeps_tensors = bool(tensors_in(args[k] for k in positions)) or _live_tapes_track(
+            (args, kwargs)
+        )
         self.sources: Any = watched if isinstance(argnums, tuple) else watched[0]
         # Persistent, because a Jacobian or a pullback may ask more than once.
         self.tape = Tape(persistent=True)
@@ -71,6 +76,38 @@ class Run:
         """Return the Jacobians of each tensor in the result, in the structure of the arguments."""
         parts = [self.tape.jacobian(y, self.sources, "zero") for y in self.outputs]
         return pack(self.result, parts)
+
+    def answer(self, results: Any, *directions: Any) -> Any:
+        """Return computed tensors as plain arrays and numbers, unless there is a reason for tensors.
+
+        The reasons are tensors among the arguments that are differentiated or among `directions`, a live tape that
+        tracks an argument, the function's value or a result, and results that Dask hasn't computed.
+        """
+        computed = leaves(results)
+        if (
+            self._keeps_tensors
+            or tensors_in(directions)
+            or _live_tapes_track([computed, self.result])
+            or any(is_lazy(y._value) for y in computed)
+        ):
+            return results
+        return pack(results, [plain_copy(y._value) for y in computed])
+
+
+def _live_tapes_track(values: Any) -> bool:
+    """Return True if a live tape tracks a tensor in a structure, or would watch a variable in it."""
+    tapes = live()
+    return bool(tapes) and any(
+        getattr(x, "trainable", False) or any(id_of(x) in tape._tracked for tape in tapes)
+        for x in tensors_in([values])
+    )
+
+
+def plain_copy(value: Any) -> Any:
+    """Copy an array; return an array of a single number as a NumPy scalar."""
+    # A copy, because a tape may still read the value, and a gradient may be a read-only view: SciPy's Newton-CG writes
+    # into the gradient that it receives.
+    return value.copy() if value.ndim else value[()]
 
 
 def _positions(function: Function, argnums: Argnums, count: int) -> list[int]:
@@ -133,6 +170,9 @@ def grad(function: Function, argnums: Argnums = 0) -> Function:
         Takes the function's arguments; returns the gradient in the structure of the argument, or a tuple of
         gradients. It is differentiable again. The gradient is zeros if the function doesn't depend on an argument.
 
+        Gradients with respect to plain arrays and numbers are plain arrays and numbers, as SciPy's solvers need them.
+        They are tensors if you pass tensors or Dask arrays, or if a live tape tracks something that the function reads.
+
     Raises
     ------
     FunctionError
@@ -147,9 +187,11 @@ def grad(function: Function, argnums: Argnums = 0) -> Function:
     Examples
     --------
     >>> import numpy as np, tapemagic as tm
-    >>> f = lambda x: np.sin(x) ** 2
-    >>> tm.grad(f)(1.0), tm.grad(tm.grad(f))(1.0)
-    (Tensor(0.90929743), Tensor(-0.83229367))
+    >>> f = lambda x: np.sum(x**3)
+    >>> tm.grad(f)(np.array([1.0, 2.0])), tm.grad(tm.grad(f))(2.0)
+    (array([ 3., 12.]), np.float64(12.0))
+    >>> tm.grad(f)(tm.constant([1.0, 2.0]))
+    Tensor([ 3., 12.])
     """
     return second(value_and_grad(function, argnums))
 
@@ -170,7 +212,7 @@ def value_and_grad(function: Function, argnums: Argnums = 0) -> Function:
     --------
     >>> import tapemagic as tm
     >>> tm.value_and_grad(lambda x, y: x * y, argnums=(0, 1))(2.0, 3.0)
-    (Tensor(6.0), (Tensor(3.0), Tensor(2.0)))
+    (np.float64(6.0), (np.float64(3.0), np.float64(2.0)))
     """
     require_function(function)
 
@@ -178,7 +220,7 @@ def value_and_grad(function: Function, argnums: Argnums = 0) -> Function:
     def both(*args: Any, **kwargs: Any) -> Any:
         run = Run(function, argnums, args, kwargs)
         value = run.scalar
-        return value, run.gradient(value)
+        return run.answer((value, run.gradient(value)))
 
     return both
 
@@ -202,14 +244,15 @@ def jacobian(function: Function, argnums: Argnums = 0) -> Function:
     --------
     >>> import numpy as np, tapemagic as tm
     >>> tm.jacobian(np.cumsum)(np.array([1.0, 2.0]))
-    Tensor([[1., 0.],
-            [1., 1.]])
+    array([[1., 0.],
+           [1., 1.]])
     """
     require_function(function)
 
     @wraps(function)
     def matrix(*args: Any, **kwargs: Any) -> Any:
-        return Run(function, argnums, args, kwargs).jacobian()
+        run = Run(function, argnums, args, kwargs)
+        return run.answer(run.jacobian())
 
     return matrix
 
@@ -237,7 +280,7 @@ def hessian(function: Function, argnums: Argnums = 0) -> Function:
     --------
     >>> import numpy as np, tapemagic as tm
     >>> tm.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
-    Tensor([[4., 2.],
-            [2., 0.]])
+    array([[4., 2.],
+           [2., 0.]])
     """
     return jacobian(jacobian(function, argnums), argnums)
