@@ -725,3 +725,120 @@ def test_errors_of_the_function_pass_through() -> None:
         tm.grad(lambda x: x * (1 // 0))(1.0)
     with pytest.raises(np.linalg.LinAlgError):
         tm.jacobian(np.linalg.inv)(np.zeros((2, 2)))
+
+
+# -- plain arrays of plain arrays, tensors of tensors ----------------------------------------------
+
+
+DERIVATIVES = {
+    "grad": lambda f, x: tm.grad(f)(x),
+    "value_and_grad": lambda f, x: tm.value_and_grad(f)(x),
+    "jacobian": lambda f, x: tm.jacobian(f)(x),
+    "hessian": lambda f, x: tm.hessian(f)(x),
+    "hvp": lambda f, x: tm.hvp(f)(x, V),
+    "vjp": lambda f, x: (tm.vjp(f, x)[0], tm.vjp(f, x)[1](1.0)),
+    "jvp": lambda f, x: tm.jvp(f, (x,), (V,)),
+    "a program": lambda f, x: tm.function(tm.value_and_grad(f))(x),
+    "grad of grad": lambda f, x: tm.grad(lambda x: np.sum(tm.grad(f)(x) * V))(x),
+    "grad of hvp": lambda f, x: tm.grad(lambda x: np.sum(tm.hvp(f)(x, V)))(x),
+    "recomputed": lambda f, x: tm.grad(tm.recompute_grad(f))(x),
+}
+
+
+def kinds(results: Any) -> set[type]:
+    """The types of all results."""
+    return {type(x) for x in leaves(results)}
+
+
+@pytest.mark.parametrize("derivative", DERIVATIVES.values(), ids=DERIVATIVES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_plain_of_plain(derivative: Any, dtype: Any) -> None:
+    """Arrays that own their memory, scalars for single numbers, and the numbers and dtypes that tensors give."""
+    x = X.astype(dtype)
+    plain = derivative(energy, x)
+    tensors = derivative(energy, tm.constant(x))
+
+    assert kinds(plain) <= {np.ndarray, dtype}
+    assert kinds(tensors) == {tm.Tensor}
+    for a, b in zip(leaves(plain), leaves(tensors), strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
+        if a.ndim:
+            a[...] = 0.0  # SciPy's Newton-CG writes into gradients
+            assert not np.shares_memory(a, x)
+    np.testing.assert_array_equal(x, X.astype(dtype))
+
+
+@pytest.mark.parametrize("derivative", DERIVATIVES.values(), ids=DERIVATIVES)
+def test_a_variable_is_a_tensor(derivative: Any) -> None:
+    """The derivatives in a Variable are tensors."""
+    assert kinds(derivative(energy, tm.Variable(X))) == {tm.Tensor}
+
+
+@pytest.mark.parametrize(
+    "x", [2.0, np.float64(2.0), np.array(2.0), np.float32(2.0)], ids=lambda x: type(x).__name__
+)
+def test_single_numbers(x: Any) -> None:
+    """A NumPy scalar, as NumPy's functions give."""
+    found = tm.grad(lambda x: x * x)(x)
+
+    assert type(found) is type(np.sin(x))
+    assert found == 4.0
+
+
+@pytest.mark.parametrize("derivative", DERIVATIVES.values(), ids=DERIVATIVES)
+@pytest.mark.parametrize("trainable", [True, False])
+def test_a_live_tape_follows(derivative: Any, trainable: bool) -> None:
+    """Of plain arrays, tensors if a tape around tracks what the function reads; plain if it does not."""
+    factor = tm.Variable(3.0, trainable=trainable)
+    with tm.GradientTape() as tape:
+        found = derivative(lambda x: factor * energy(x), X)
+        unrelated = derivative(energy, X)
+
+    assert (tm.Tensor in kinds(found)) == trainable
+    assert tm.Tensor not in kinds(unrelated)
+    if trainable:
+        got = tape.gradient(leaves(found), factor)
+        close(got, sum(np.sum(y) for y in leaves(derivative(energy, X))))
+
+
+def test_mixed_arguments() -> None:
+    """The arguments that are differentiated decide, and directions; one tensor among them is enough."""
+
+    def product(a: Any, b: Any) -> Any:
+        return np.sum(a * b)
+
+    x = tm.constant(X)
+    assert kinds(tm.value_and_grad(product)(V, x)) == {np.ndarray, np.float64}
+    assert kinds(tm.value_and_grad(product, (0, 1))(V, x)) == {tm.Tensor}
+    assert kinds(tm.grad(lambda p: product(*p))([V, x])) == {tm.Tensor}
+    assert kinds(tm.hvp(product)(V, X, x)) == {tm.Tensor}
+    assert kinds(tm.jvp(product, (V, X), (x, V))) == {tm.Tensor}
+    assert kinds(tm.vjp(np.sin, X)[1](x)) == {tm.Tensor}
+
+
+def test_a_block_of_a_function_that_ignores_an_argument() -> None:
+    """The inner gradient stays a tensor, so the outer one finds zeros, not an error."""
+    block = tm.jacobian(tm.grad(lambda x, y: np.sum(y**2), 1), 0)  # noqa: ARG005 (that is the point)
+
+    np.testing.assert_array_equal(block(X, V), np.zeros((3, 3)))
+
+
+def test_plain_inside_of_plain() -> None:
+    """A derivative of a plain number inside of a function is a constant there."""
+    found = tm.grad(lambda x: x * tm.grad(np.sin)(0.0))(3.0)
+
+    assert found == 1.0
+
+
+def test_inside_custom_gradients() -> None:
+    """A gradient function that uses grad, under a second derivative."""
+
+    @tm.custom_gradient
+    def sine(x: Any) -> Any:
+        return np.sin(x), lambda upstream: upstream * tm.grad(lambda v: np.sum(np.sin(v)))(x)
+
+    close(tm.grad(tm.grad(sine))(0.7), -np.sin(0.7))
+    close(
+        tm.hessian(lambda x: np.sum(tm.grad(lambda v: np.sum(sine(v)))(x)))(X), np.diag(-np.cos(X))
+    )

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from functools import wraps
 from typing import Any
+from warnings import warn_explicit
 
 import numpy as np
 
+from tapemagic.engine.events import source_line
 from tapemagic.engine.functions.arguments import (
     argument,
     checked_positions,
@@ -17,8 +19,9 @@ from tapemagic.engine.functions.arguments import (
 )
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.nest import is_leaf, leaves, pack
-from tapemagic.engine.recording import live
+from tapemagic.engine.recording import CONSTANT, live, outputs_of
 from tapemagic.engine.registry import Function
+from tapemagic.engine.tape.base_tape import Contents, contents_of
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.messages import require_function, shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, tensors_in
@@ -42,6 +45,7 @@ class Run:
             inputs[k] = _tensors(inputs[k], function, k)
         watched = tuple(inputs[k] for k in positions)
         self.function = function
+        self._positions, self._several = positions, isinstance(argnums, tuple)
         self._keeps_tensors = bool(tensors_in(args[k] for k in positions)) or _live_tapes_track(
             (args, kwargs)
         )
@@ -61,6 +65,17 @@ class Run:
                 f"{name_of(self.function)} returned shape {result.shape}, but a gradient needs a single number: "
                 "sum it with np.sum, or use jacobian"
             )
+        kind = result.dtype.kind
+        if kind not in "fc":
+            raise NotATensorError(
+                f"{name_of(self.function)} returned {result.dtype}, but only real and complex numbers have "
+                "derivatives: compute it without rounding to integers"
+            )
+        if kind == "c" and all(x.dtype.kind == "f" for x in leaves(self.sources)):
+            raise NotATensorError(
+                f"{name_of(self.function)} returned {result.dtype} for real arguments, but a gradient needs a real "
+                "number: return np.real(y) or np.abs(y)**2"
+            )
         return result._read()
 
     @property
@@ -70,12 +85,39 @@ class Run:
 
     def gradient(self, target: Any, weights: Any = None) -> Any:
         """Return the gradient of a target in the structure of the arguments; unconnected arguments get zeros."""
-        return self.tape.gradient(target, self.sources, weights, "zero")
+        gradient = self.tape.gradient(target, self.sources, weights, "zero")
+        self._warn_of_conversions(gradient)
+        return gradient
 
     def jacobian(self) -> Any:
         """Return the Jacobians of each tensor in the result, in the structure of the arguments."""
         parts = [self.tape.jacobian(y, self.sources, "zero") for y in self.outputs]
+        if len(parts) == 1:
+            self._warn_of_conversions(parts[0])
         return pack(self.result, parts)
+
+    def _warn_of_conversions(self, gradients: Any) -> None:
+        """Warn if a gradient is zeros because the function converted its argument to plain numbers.
+
+        SciPy would take zeros for the gradient at a minimum, and report success.
+        """
+        several = self._several
+        for k, position in enumerate(self._positions):
+            zeros = leaves(gradients[k] if several else gradients)
+            sources = leaves(self.sources[k] if several else self.sources)
+            # The zeros of an unconnected source are constants; a computed gradient has the stamp of its time, or an id.
+            lost = {id_of(x) for g, x in zip(zeros, sources, strict=True) if id_of(g) == CONSTANT}
+            if lost and (event := _conversion(contents_of(self.tape), lost)):
+                place = event.place
+                warn_explicit(
+                    f"the gradient of {name_of(self.function)} with respect to argument {position} is 0, because "
+                    f"{event.what} on line {place.line} ({source_line(place).strip()}) made plain numbers of it, which "
+                    "no tape can follow: compute the result with NumPy from the argument itself",
+                    UserWarning,
+                    place.file,
+                    place.line,
+                    registry=_WARNED,
+                )
 
     def answer(self, results: Any, *directions: Any) -> Any:
         """Return computed tensors as plain arrays and numbers, unless there is a reason for tensors.
@@ -92,6 +134,20 @@ class Run:
         ):
             return results
         return pack(results, [plain_copy(y._value) for y in computed])
+
+
+_WARNED: dict[Any, Any] = {}
+"""The warnings that were shown: Python shows each of them once per line, however often a solver calls the function."""
+
+
+def _conversion(recorded: Contents, sources: set[int]) -> Any:
+    """Return the first event that converted a value that depends on one of the sources, or None."""
+    reached = set(sources)
+    for record in recorded.records:
+        if not reached.isdisjoint(record[2]):
+            reached.update(outputs_of(record))
+    exits = (e for e in recorded.events if e.kind == "exit" and e.number in reached and e.place)
+    return next(exits, None)
 
 
 def _live_tapes_track(values: Any) -> bool:

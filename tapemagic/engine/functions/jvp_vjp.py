@@ -137,7 +137,7 @@ def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
     with Tape() as outer:
         outer.watch(cotangents)
         smooth = [y for y in outputs if y.dtype.kind in "fc"]
-        pulled = leaves(run.tape.gradient(smooth, run.sources, cotangents, "zero"))
+        pulled = leaves(run.gradient(smooth, cotangents))
     tangents_of_outputs = iter(outer.gradient(pulled, cotangents, directions, "zero"))
     parts = [
         next(tangents_of_outputs) if y.dtype.kind in "fc" else new_tensor(zeros(y.shape, float))
