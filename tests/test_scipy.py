@@ -11,6 +11,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.errors import FunctionError, NotATensorError, ShapeError
+from tapemagic.explain.advice import LOG_DENSITIES
 
 optimize = pytest.importorskip("scipy.optimize")
 integrate = pytest.importorskip("scipy.integrate")
@@ -338,3 +339,139 @@ def test_zeros_without_a_warning() -> None:
         return x**3 + count
 
     assert (12.0, 1.0, 0.0) == tm.grad(cube, (0, 1, 2))(2.0, 1.0, 5.0)
+
+
+# -- functions of SciPy on a tape: no rule can reach them, so the reason says what to write ------------
+
+
+DISTRIBUTIONS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
+    "norm": (0.7, {"loc": 0.2, "scale": 1.5}, {"mean": 0.2, "std": 1.5}),
+    "multivariate_normal": (
+        np.array([0.7, -0.3]),
+        {"mean": [0.1, 0.2], "cov": [[2.0, 0.5], [0.5, 1.0]]},
+        {"mean": np.array([0.1, 0.2]), "cov": np.array([[2.0, 0.5], [0.5, 1.0]])},
+    ),
+    "expon": (0.7, {"scale": 2.0}, {"scale": 2.0}),
+    "laplace": (0.7, {}, {}),
+    "cauchy": (0.7, {}, {}),
+    "logistic": (0.7, {}, {}),
+    "gamma": (0.7, {"a": 2.5}, {"a": 2.5}),
+    "beta": (0.7, {"a": 2.5, "b": 1.5}, {"a": 2.5, "b": 1.5}),
+    "t": (0.7, {"df": 3.0}, {"df": 3.0}),
+    "poisson": (3, {"mu": 0.7}, {"k": 3}),
+    "bernoulli": (1, {"p": 0.7}, {"k": 1}),
+    "binom": (2, {"n": 5, "p": 0.7}, {"k": 2, "n": 5}),
+}
+"""An outcome, and the parameters as SciPy and as the advice name them."""
+
+
+def test_all_log_densities_are_tested() -> None:
+    """A distribution with advice has a case."""
+    assert DISTRIBUTIONS.keys() == LOG_DENSITIES.keys()
+
+
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_log_densities(name: str) -> None:
+    """The code that the advice names has SciPy's values, and a gradient."""
+    stats = pytest.importorskip("scipy.stats")
+    import scipy.special
+
+    outcome, parameters, names = DISTRIBUTIONS[name]
+    is_discrete = isinstance(outcome, int)
+    variable = {"poisson": "mu", "bernoulli": "p", "binom": "p"}.get(name, "x")
+    density = getattr(getattr(stats, name), "logpmf" if is_discrete else "logpdf")
+
+    def by_scipy(v: Any) -> Any:
+        return (
+            density(outcome, **parameters | {variable: v})
+            if is_discrete
+            else density(v, **parameters)
+        )
+
+    def by_advice(v: Any) -> Any:
+        return eval(LOG_DENSITIES[name], {"np": np, "scipy": scipy, variable: v, **names})  # noqa: S307 (the advice is code)
+
+    at = np.asarray(0.7 if is_discrete else outcome)
+    value, gradient = tm.value_and_grad(by_advice)(at)
+    np.testing.assert_allclose(value, by_scipy(at), rtol=1e-12)
+    numeric = optimize.approx_fprime(np.atleast_1d(at), lambda v: by_scipy(v.reshape(at.shape)))
+    np.testing.assert_allclose(np.atleast_1d(gradient), numeric, rtol=1e-5, atol=1e-6)
+
+
+SETUP = """
+import numpy as np, scipy, tapemagic as tm, tapemagic.tf
+import scipy.interpolate, scipy.linalg, scipy.sparse, scipy.special, scipy.stats
+from scipy.sparse.linalg import spsolve
+A = np.array([[2.0, 0.0], [0.5, 1.0]])
+S = scipy.sparse.csc_array(A)
+curve = scipy.interpolate.CubicSpline([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 0.0, 1.0])
+line = scipy.interpolate.interp1d([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 0.0, 1.0])
+spline = tm.custom_gradient(
+    lambda x: (curve(x.numpy()), lambda upstream: upstream * curve.derivative()(x.numpy()))
+)
+x = tm.constant([0.7, 1.4])
+with tm.GradientTape(persistent=True) as tape:
+    tape.watch(x)
+    y = np.sum((VALUE) * np.array([1.0, 2.0]))
+found = tape.explain(y, x)
+"""
+
+ON_A_TAPE = {
+    "scipy.linalg.solve(A, x)": ("of the same name from np.linalg", "np.linalg.solve(A, x)"),
+    "scipy.linalg.cho_solve((A, True), x)": (
+        "np.linalg.solve(A, b) with the matrix A itself",
+        "np.linalg.solve(A @ A.T, x)",
+    ),
+    "scipy.linalg.solve_triangular(A, x, lower=True)": (
+        "np.linalg.solve(np.tril(A), b)",
+        "np.linalg.solve(np.tril(A), x)",
+    ),
+    "scipy.linalg.expm(np.diag(x)).sum(axis=0)": (
+        "tapemagic.tf.linalg.expm(A)",
+        "np.sum(tm.tf.linalg.expm(np.diag(x)), axis=0)",
+    ),
+    "S @ x": ("Write S.toarray() instead of S", "S.toarray() @ x"),
+    "x @ S": ("Write S.toarray() instead of S", "x @ S.toarray()"),
+    "S.dot(x)": ("Write S.toarray() @ x", "S.toarray() @ x"),
+    "spsolve(S, x)": ("np.linalg.solve(A.toarray(), b)", "np.linalg.solve(S.toarray(), x)"),
+    "scipy.stats.norm.cdf(x)": ("scipy.special.ndtr(z)", "scipy.special.ndtr(x)"),
+    "scipy.stats.norm(0, 2).cdf(x)": ("scipy.special.ndtr(z)", "scipy.special.ndtr(x / 2)"),
+    "scipy.stats.norm.sf(x)": ("scipy.special.ndtr(-z)", "scipy.special.ndtr(-x)"),
+    "scipy.stats.norm.logcdf(x)": ("scipy.special.log_ndtr(z)", "scipy.special.log_ndtr(x)"),
+    "scipy.stats.norm.ppf(x / 2)": ("scipy.special.ndtri(q)", "scipy.special.ndtri(x / 2)"),
+    "scipy.stats.expon.pdf(x)": ("np.exp(-x / scale - np.log(scale))", "np.exp(-x)"),
+    "scipy.stats.norm.logpdf(x)": (LOG_DENSITIES["norm"], "-x * x / 2 - np.log(2 * np.pi) / 2"),
+    "curve(x)": ("lambda upstream: upstream * curve.derivative()(x.numpy())", "spline(x)"),
+    "line(x)": (
+        "np.interp(x, knots, values)",
+        "np.interp(x, [0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 0.0, 1.0])",
+    ),
+}
+"""Calls that lose the tape, words of the advice, and the call that obeys it."""
+
+
+@pytest.mark.parametrize(("lost", "advice", "right"), [(k, *v) for k, v in ON_A_TAPE.items()])
+def test_functions_on_a_tape(lost: str, advice: str, right: str, tmp_path: Any) -> None:
+    """The reason says in one line what to write, and that has the same value, and a right gradient."""
+
+    def run(value: str) -> dict[str, Any]:
+        path = tmp_path / "program.py"
+        path.write_text(SETUP.replace("VALUE", value))
+        names: dict[str, Any] = {}
+        exec(compile(path.read_text(), str(path), "exec"), names)  # noqa: S102 (a program of the test)
+        return names
+
+    names = run(right)
+
+    def by_scipy(x: Any) -> Any:
+        value = eval(lost, names | {"x": x})  # noqa: S307 (an expression of the test)
+        return np.sum(value * np.array([1.0, 2.0]))
+
+    numeric = optimize.approx_fprime(np.array([0.7, 1.4]), by_scipy)
+    np.testing.assert_allclose(
+        names["tape"].gradient(names["y"], names["x"]), numeric, rtol=1e-5, atol=1e-6
+    )
+
+    # The sum is a tensor of what became plain, so that the tape can be asked for it.
+    names = run(f"tm.constant({lost})")
+    assert advice in names["found"].reason
