@@ -812,6 +812,7 @@ def test_mixed_arguments() -> None:
     assert kinds(tm.value_and_grad(product)(V, x)) == {np.ndarray, np.float64}
     assert kinds(tm.value_and_grad(product, (0, 1))(V, x)) == {tm.Tensor}
     assert kinds(tm.grad(lambda p: product(*p))([V, x])) == {tm.Tensor}
+    assert kinds(tm.grad(lambda p: np.sum(p["w"] ** 2))(MappingProxyType({"w": x}))) == {tm.Tensor}
     assert kinds(tm.hvp(product)(V, X, x)) == {tm.Tensor}
     assert kinds(tm.jvp(product, (V, X), (x, V))) == {tm.Tensor}
     assert kinds(tm.vjp(np.sin, X)[1](x)) == {tm.Tensor}

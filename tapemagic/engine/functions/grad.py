@@ -17,7 +17,7 @@ from tapemagic.engine.functions.arguments import (
     name_of,
     second,
 )
-from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.laziness import gates, is_lazy
 from tapemagic.engine.nest import is_leaf, leaves, pack
 from tapemagic.engine.recording import CONSTANT, live, outputs_of
 from tapemagic.engine.registry import Function
@@ -46,8 +46,8 @@ class Run:
         watched = tuple(inputs[k] for k in positions)
         self.function = function
         self._positions, self._several = positions, isinstance(argnums, tuple)
-        self._keeps_tensors = bool(tensors_in(args[k] for k in positions)) or _live_tapes_track(
-            (args, kwargs)
+        self._keeps_tensors = any(_has_tensor(args[k]) for k in positions) or bool(
+            live() and _live_tapes_track((args, kwargs))
         )
         self.sources: Any = watched if isinstance(argnums, tuple) else watched[0]
         # Persistent, because a Jacobian or a pullback may ask more than once.
@@ -101,6 +101,8 @@ class Run:
 
         SciPy would take zeros for the gradient at a minimum, and report success.
         """
+        if gradients.__class__ is Tensor and id_of(gradients) != CONSTANT:
+            return  # the usual case
         several = self._several
         for k, position in enumerate(self._positions):
             zeros = leaves(gradients[k] if several else gradients)
@@ -119,21 +121,20 @@ class Run:
                     registry=_WARNED,
                 )
 
-    def answer(self, results: Any, *directions: Any) -> Any:
+    def answer(self, *results: Any, directions: tuple[Any, ...] = ()) -> Any:
         """Return computed tensors as plain arrays and numbers, unless there is a reason for tensors.
 
         The reasons are tensors among the arguments that are differentiated or among `directions`, a live tape that
         tracks an argument, the function's value or a result, and results that Dask hasn't computed.
         """
-        computed = leaves(results)
-        if (
+        if not (
             self._keeps_tensors
             or tensors_in(directions)
-            or _live_tapes_track([computed, self.result])
-            or any(is_lazy(y._value) for y in computed)
+            or (live() and _live_tapes_track(leaves((results, self.result))))
+            or (gates and any(is_lazy(y._value) for y in leaves(results)))
         ):
-            return results
-        return pack(results, [plain_copy(y._value) for y in computed])
+            results = tuple(map(_plain, results))
+        return results if len(results) > 1 else results[0]
 
 
 _WARNED: dict[Any, Any] = {}
@@ -150,13 +151,25 @@ def _conversion(recorded: Contents, sources: set[int]) -> Any:
     return next(exits, None)
 
 
+def _has_tensor(value: Any) -> bool:
+    """Return True for a tensor or variable, or a structure that contains one."""
+    return isinstance(value, Traced) or (not is_leaf(value) and bool(tensors_in(leaves(value))))
+
+
 def _live_tapes_track(values: Any) -> bool:
     """Return True if a live tape tracks a tensor in a structure, or would watch a variable in it."""
     tapes = live()
-    return bool(tapes) and any(
+    return any(
         getattr(x, "trainable", False) or any(id_of(x) in tape._tracked for tape in tapes)
         for x in tensors_in([values])
     )
+
+
+def _plain(result: Any) -> Any:
+    """Return a tensor, or the tensors of a structure, as arrays and NumPy scalars."""
+    if isinstance(result, Traced):
+        return plain_copy(result._value)
+    return pack(result, [plain_copy(y._value) for y in leaves(result)])
 
 
 def plain_copy(value: Any) -> Any:
@@ -276,7 +289,7 @@ def value_and_grad(function: Function, argnums: Argnums = 0) -> Function:
     def both(*args: Any, **kwargs: Any) -> Any:
         run = Run(function, argnums, args, kwargs)
         value = run.scalar
-        return run.answer((value, run.gradient(value)))
+        return run.answer(value, run.gradient(value))
 
     return both
 

@@ -58,7 +58,7 @@ def hvp(function: Function, argnums: Argnums = 0) -> Function:
         *inputs, vector = args
         run = Run(grad(function, argnums), argnums, tuple(inputs), kwargs)
         weights = _matching(vector, run.result, "the vector")
-        return run.answer(run.gradient(leaves(run.result), weights), vector)
+        return run.answer(run.gradient(leaves(run.result), weights), directions=(vector,))
 
     return product
 
@@ -91,7 +91,7 @@ def vjp(function: Function, *args: Any) -> tuple[Any, Function]:
 
     def pullback(cotangent: Any) -> Any:
         weights = _matching(cotangent, run.result, "the cotangent")
-        return run.answer(run.gradient(outputs, weights), cotangent)
+        return run.answer(run.gradient(outputs, weights), directions=(cotangent,))
 
     return run.answer(run.result), pullback
 
@@ -143,7 +143,7 @@ def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
         next(tangents_of_outputs) if y.dtype.kind in "fc" else new_tensor(zeros(y.shape, float))
         for y in outputs
     ]
-    return run.answer((run.result, pack(run.result, parts)), tangents)  # type: ignore[no-any-return]
+    return run.answer(run.result, pack(run.result, parts), directions=tuple(tangents))  # type: ignore[no-any-return]
 
 
 def _run(function: Function, args: tuple[Any, ...]) -> Run:
