@@ -319,7 +319,7 @@ def test_a_lost_gradient() -> None:
 
     np.testing.assert_array_equal(found.x, START)
     (warning,) = caught
-    assert "with respect to argument 0 is 0, because .numpy() on line" in str(warning.message)
+    assert "with respect to argument 0 is 0, and .numpy() on line" in str(warning.message)
     assert warning.filename == __file__
     for derivative in (
         lambda: tm.grad(lost, (0, 1))(2.0, START),
@@ -339,6 +339,16 @@ def test_zeros_without_a_warning() -> None:
         return x**3 + count
 
     assert (12.0, 1.0, 0.0) == tm.grad(cube, (0, 1, 2))(2.0, 1.0, 5.0)
+
+
+def test_branches_without_a_warning() -> None:
+    """A comparison and an integer have the derivative 0, so nothing is lost."""
+
+    def slope(x: Any, n: Any) -> Any:
+        return x * int(n) if x > 0 and np.argmax(np.stack([x, n])) >= 0 else -x
+
+    assert (3.0, 0.0) == tm.grad(slope, (0, 1))(2.0, 3.0)
+    assert 0.0 == tm.hessian(slope)(2.0, 3.0)
 
 
 # -- functions of SciPy on a tape: no rule can reach them, so the reason says what to write ------------

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.engine.events import Event, Place
+from tapemagic.engine.events import Event, Place, is_flat
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.explain.formatting import SHOWN, format_entries, format_line
 from tapemagic.explain.program_text import around, names_read, on_line, text_of
@@ -315,14 +315,6 @@ def _first(advice: Mapping[str, str], names: set[str]) -> str:
     """Return the first advice in a table that concerns any of the names, or ''."""
     matching = (text for words, text in advice.items() if not names.isdisjoint(words.split()))
     return next(matching, "")
-
-
-def is_flat(event: Event) -> bool:
-    """Return True if a conversion changes in steps, so that it loses no part of a derivative."""
-    what = str(event.what)
-    # np.asarray only converts; every other np. or scipy. name here is a function without a rule, such as np.argmax.
-    by_function = what.startswith(("np.", "scipy.")) and what != "np.asarray"
-    return by_function or " to " in what or what == "int()"
 
 
 def takes_gradient(place: Place | None) -> bool:

@@ -8,7 +8,7 @@ from warnings import warn_explicit
 
 import numpy as np
 
-from tapemagic.engine.events import source_line
+from tapemagic.engine.events import is_flat, source_line
 from tapemagic.engine.functions.arguments import (
     argument,
     checked_positions,
@@ -97,7 +97,7 @@ class Run:
         return pack(self.result, parts)
 
     def _warn_of_conversions(self, gradients: Any) -> None:
-        """Warn if a gradient is zeros because the function converted its argument to plain numbers.
+        """Warn if a gradient is zeros, and the function converted its argument to plain numbers.
 
         SciPy would take zeros for the gradient at a minimum, and report success.
         """
@@ -112,9 +112,9 @@ class Run:
             if lost and (event := _conversion(contents_of(self.tape), lost)):
                 place = event.place
                 warn_explicit(
-                    f"the gradient of {name_of(self.function)} with respect to argument {position} is 0, because "
+                    f"the gradient of {name_of(self.function)} with respect to argument {position} is 0, and "
                     f"{event.what} on line {place.line} ({source_line(place).strip()}) made plain numbers of it, which "
-                    "no tape can follow: compute the result with NumPy from the argument itself",
+                    "no tape can follow: if the result depends on them, compute it with NumPy from the argument itself",
                     UserWarning,
                     place.file,
                     place.line,
@@ -142,13 +142,16 @@ _WARNED: dict[Any, Any] = {}
 
 
 def _conversion(recorded: Contents, sources: set[int]) -> Any:
-    """Return the first event that converted a value that depends on one of the sources, or None."""
+    """Return the first event that made plain numbers of a value that depends on one of the sources, or None.
+
+    Comparisons and integers don't count: their derivative is 0.
+    """
     reached = set(sources)
     for record in recorded.records:
         if not reached.isdisjoint(record[2]):
             reached.update(outputs_of(record))
-    exits = (e for e in recorded.events if e.kind == "exit" and e.number in reached and e.place)
-    return next(exits, None)
+    exits = (e for e in recorded.events if e.kind == "exit" and e.place and not is_flat(e))
+    return next((e for e in exits if e.number in reached), None)
 
 
 def _has_tensor(value: Any) -> bool:
