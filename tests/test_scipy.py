@@ -233,6 +233,44 @@ def test_jacobians(solve: Callable[[], Any], check: Any) -> None:
     assert_plain(dict(found) if isinstance(found, dict) else found)
 
 
+def test_uncertainties_from_the_hessian() -> None:
+    """The inverse Hessian of half the sum of squares is the covariance that curve_fit estimates."""
+    noisy = decay(T, 2.5, 1.3) + np.random.default_rng(0).normal(0, 0.001, T.size)
+
+    def misfit(p: Any) -> Any:
+        return np.sum((decay(T, *p) - noisy) ** 2) / (2 * 0.001**2)
+
+    fit = optimize.minimize(
+        tm.value_and_grad(misfit), [2.0, 1.0], jac=True, bounds=[(0, None), (0, 3)]
+    )
+    best, covariance = optimize.curve_fit(
+        decay, T, noisy, [2.0, 1.0], sigma=np.full(T.size, 0.001), absolute_sigma=True
+    )
+
+    np.testing.assert_allclose(fit.x, best, rtol=1e-4)
+    # curve_fit neglects the curvature of the residuals, which is small where the noise is.
+    np.testing.assert_allclose(np.linalg.inv(tm.hessian(misfit)(fit.x)), covariance, rtol=1e-2)
+
+
+def test_products_with_further_arguments() -> None:
+    """SciPy passes the vector before the data, tm.hvp takes it last: a lambda exchanges them."""
+
+    def scaled(x: Any, scale: Any) -> Any:
+        return scale * rosenbrock(x)
+
+    found = optimize.minimize(
+        scaled,
+        START,
+        args=(2.0,),
+        jac=tm.grad(scaled),
+        hessp=lambda x, v, scale: tm.hvp(scaled)(x, scale, v),
+        method="trust-ncg",
+    )
+
+    np.testing.assert_allclose(found.x, 1.0, atol=1e-4)
+    assert_plain(dict(found))
+
+
 def test_data_in_tensors() -> None:
     """The arguments that are differentiated decide: data may be tensors."""
     data = tm.constant([1.0, 2.0])
