@@ -825,6 +825,17 @@ def test_a_block_of_a_function_that_ignores_an_argument() -> None:
     np.testing.assert_array_equal(block(X, V), np.zeros((3, 3)))
 
 
+def test_an_argument_that_contains_itself() -> None:
+    """It is passed on, also under a live tape, where it may contain a tensor that the tape tracks."""
+    endless: list[Any] = []
+    endless.append(endless)
+
+    with tm.GradientTape():
+        found = tm.grad(lambda x, _: x * x)(2.0, endless)
+
+    close(found, 4.0)
+
+
 def test_plain_inside_of_plain() -> None:
     """A derivative of a plain number inside of a function is a constant there."""
     found = tm.grad(lambda x: x * tm.grad(np.sin)(0.0))(3.0)

@@ -162,9 +162,13 @@ def _has_tensor(value: Any) -> bool:
 def _live_tapes_track(values: Any) -> bool:
     """Return True if a live tape tracks a tensor in a structure, or would watch a variable in it."""
     tapes = live()
+    try:
+        tensors = tensors_in([values])
+    except RecursionError:  # an argument that isn't differentiated may contain itself
+        return True
     return any(
         getattr(x, "trainable", False) or any(id_of(x) in tape._tracked for tape in tapes)
-        for x in tensors_in([values])
+        for x in tensors
     )
 
 
