@@ -114,7 +114,7 @@ def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(WeightsError, match="is broken"):
             model.load_weights(path)
-    with pytest.raises(OptionError, match=r"write 'w\.npz'"):
+    with pytest.raises(OptionError, match=r"write 'w\.weights\.h5', or 'w\.npz'"):
         model.save_weights("w.h5")
     with pytest.raises(FileNotFoundError):
         model.load_weights(tmp_path / "b.npz")

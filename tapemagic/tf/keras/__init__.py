@@ -21,6 +21,7 @@ from tapemagic.tf.keras import metrics as metrics
 from tapemagic.tf.keras import models as models
 from tapemagic.tf.keras import optimizers as optimizers
 from tapemagic.tf.keras import regularizers as regularizers
+from tapemagic.tf.keras import saving as saving
 from tapemagic.tf.keras import utils as utils
 from tapemagic.tf.keras.layers import Input as Input
 from tapemagic.tf.keras.models import Model as Model
@@ -30,8 +31,8 @@ from tapemagic.tf.version import KERAS_VERSION
 __version__ = KERAS_VERSION
 
 __all__ = [
-    "Input", "Model", "Sequential", "activations", "backend", "callbacks", "constraints",
-    "datasets",
-    "initializers", "layers", "losses", "metrics", "models", "optimizers", "regularizers", "utils",
+    "Input", "Model", "Sequential", "activations", "backend", "callbacks", "constraints", "datasets",
+    "initializers", "layers", "losses", "metrics", "models", "optimizers", "regularizers", "saving",
+    "utils",
 ]  # fmt: skip
 __getattr__ = missing(__name__, __all__)

@@ -8,6 +8,16 @@ from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.missing import missing
+from tapemagic.tf.keras.saving import (
+    CustomObjectScope,
+    custom_object_scope,
+    deserialize_keras_object,
+    get_custom_objects,
+    get_registered_name,
+    get_registered_object,
+    register_keras_serializable,
+    serialize_keras_object,
+)
 from tapemagic.tf.random import set_seed
 
 
@@ -86,5 +96,9 @@ def normalize(x: Any, axis: int = -1, order: int = 2) -> Any:
     return values / np.expand_dims(norms, axis)
 
 
-__all__ = ["normalize", "set_random_seed", "to_categorical"]
+__all__ = [
+    "CustomObjectScope", "custom_object_scope", "deserialize_keras_object", "get_custom_objects",
+    "get_registered_name", "get_registered_object", "normalize", "register_keras_serializable",
+    "serialize_keras_object", "set_random_seed", "to_categorical",
+]  # fmt: skip
 __getattr__ = missing(__name__, __all__)

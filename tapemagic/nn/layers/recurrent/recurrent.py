@@ -61,6 +61,7 @@ class Recurrent(Layer):
     state_count = 1
     input_spec = InputSpec("batch, time, features")
     cast_kinds = "fbiu"
+    keras_part = "cell"  # in Keras, the weights belong to a cell inside the layer
 
     def __init__(
         self,
