@@ -7,13 +7,13 @@ from typing import Any
 
 from tapemagic.engine.events import record_exit
 from tapemagic.engine.functions.arguments import name_of
-from tapemagic.engine.functions.grad import is_array, source_of
+from tapemagic.engine.functions.grad import is_array, plain_copy, source_of
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.coercion import bool_option
 from tapemagic.engine.tensor.messages import require_function, shown
-from tapemagic.engine.tensor.tensor import Traced, computed
+from tapemagic.engine.tensor.tensor import Traced, computed, tensors_in
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
 
@@ -48,10 +48,11 @@ def value_and_grad(
     Returns
     -------
     callable
-        ``loss_and_gradient(params)`` computes once, by Dask's current scheduler, and returns a pair of tensors in
-        memory: the loss, and the gradient in the structure of `params`, which are tensors, variables, arrays or
-        numbers, or nested lists, tuples or dicts of these, such as ``model.trainable_variables``. As from a tape, the
-        gradient of a parameter is None if the loss doesn't depend on it in any partition.
+        ``loss_and_gradient(params)`` computes once, by Dask's current scheduler, and returns a pair in memory: the
+        loss, and the gradient in the structure of `params`, which are tensors, variables, arrays or numbers, or nested
+        lists, tuples or dicts of these, such as ``model.trainable_variables``. Both are tensors if a tensor or variable
+        is among the parameters; otherwise they are plain arrays and numbers, as from `tapemagic.grad`. As from a tape,
+        the gradient of a parameter is None if the loss doesn't depend on it in any partition.
 
     Raises
     ------
@@ -87,11 +88,11 @@ def value_and_grad(
     Examples
     --------
     >>> import dask.array as da, numpy as np, tapemagic as tm
-    >>> x = da.arange(1000.0, chunks=300)
+    >>> x = da.arange(4.0, chunks=2)
     >>> y = 3 * x
     >>> loss = lambda w, x, y: np.mean((w * x - y) ** 2)
     >>> tm.distributed.value_and_grad(loss, (x, y))(2.0)
-    (Tensor(332833.5), Tensor(-665667.0))
+    (np.float64(3.5), np.float64(-7.0))
     """
     # Imported here, so that `tapemagic.distributed` can be imported without Dask.
     from tapemagic.distributed.computing import compute
@@ -128,8 +129,9 @@ def value_and_grad(
             total = compute(problem, partitions, split_every, progress)
         if total is None:
             raise ShapeError("all partitions are empty: there are no rows to compute the loss of")
-        gradients = [None if g is None else computed(g) for g in total.gradients]
-        return computed(total.loss), pack(structure, gradients)
+        to_result = computed if tensors_in([params]) else plain_copy
+        gradients = [None if g is None else to_result(g) for g in total.gradients]
+        return to_result(total.loss), pack(structure, gradients)
 
     loss_and_gradient.__name__ = loss_and_gradient.__qualname__ = name_of(loss)
     return loss_and_gradient

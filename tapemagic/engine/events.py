@@ -62,6 +62,14 @@ class Event(NamedTuple):
     time: int
 
 
+def is_flat(event: Event) -> bool:
+    """Return True if a conversion changes in steps, so that it loses no part of a derivative."""
+    what = str(event.what)
+    # np.asarray only converts; every other np. or scipy. name here is a function without a rule, such as np.argmax.
+    by_function = what.startswith(("np.", "scipy.")) and what != "np.asarray"
+    return by_function or " to " in what or what == "int()"
+
+
 def record_exit(x: Any, how: str) -> None:
     """Record that the call `how` converts a tensor to something that no tape can follow."""
     tapes = live()

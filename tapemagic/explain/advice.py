@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tapemagic.engine.events import Event, Place
+from tapemagic.engine.events import Event, Place, is_flat
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.explain.formatting import SHOWN, format_entries, format_line
 from tapemagic.explain.program_text import around, names_read, on_line, text_of
@@ -88,8 +88,39 @@ SCIPY_REPLACEMENTS = {
     "comb": "Write scipy.special.binom(n, k)",
     "factorial": "Write scipy.special.gamma(n + 1)",
     "perm": "Write scipy.special.poch(n - k + 1, k)",
+    "cho_solve cho_factor": "Write np.linalg.solve(A, b) with the matrix A itself",
+    "solve_triangular": "Write np.linalg.solve(np.tril(A), b), or np.triu(A) for an upper triangle",
+    "expm": "Write tapemagic.tf.linalg.expm(A), after import tapemagic.tf",
+    "spsolve": "Write np.linalg.solve(A.toarray(), b)",
 }
 """Advice for SciPy functions that convert their arguments to plain arrays."""
+
+LOG_DENSITIES = {
+    "norm": "-(((x - mean) / std) ** 2) / 2 - np.log(std) - np.log(2 * np.pi) / 2",
+    "multivariate_normal": "-(x - mean) @ np.linalg.solve(cov, x - mean) / 2 "
+    "- np.linalg.slogdet(2 * np.pi * cov)[1] / 2",
+    "expon": "-x / scale - np.log(scale)",
+    "laplace": "-np.abs(x) - np.log(2)",
+    "cauchy": "-np.log1p(x**2) - np.log(np.pi)",
+    "logistic": "-x - 2 * np.logaddexp(0, -x)",
+    "gamma": "scipy.special.xlogy(a - 1, x) - x - scipy.special.gammaln(a)",
+    "beta": "scipy.special.xlogy(a - 1, x) + scipy.special.xlog1py(b - 1, -x) - scipy.special.betaln(a, b)",
+    "t": "scipy.special.gammaln((df + 1) / 2) - scipy.special.gammaln(df / 2) - np.log(df * np.pi) / 2 "
+    "- (df + 1) / 2 * np.log1p(x**2 / df)",
+    "poisson": "scipy.special.xlogy(k, mu) - mu - scipy.special.gammaln(k + 1)",
+    "bernoulli": "scipy.special.xlogy(k, p) + scipy.special.xlog1py(1 - k, -p)",
+    "binom": "scipy.special.xlogy(k, p) + scipy.special.xlog1py(n - k, -p) + scipy.special.gammaln(n + 1) "
+    "- scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)",
+}
+"""The logarithms of the densities of scipy.stats as code, with SciPy's names of the parameters."""
+
+NORMAL_DISTRIBUTION = {
+    "cdf": "ndtr(z)",
+    "logcdf": "log_ndtr(z)",
+    "sf": "ndtr(-z)",
+    "ppf": "ndtri(q)",
+}
+"""Functions of scipy.special that replace methods of scipy.stats.norm."""
 
 
 PRODUCTS = {
@@ -174,7 +205,7 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
     what = str(event.what)
     library = event.place.library if event.place else ""
     if library == "scipy":
-        return _scipy_replacement(_calls(event.place), namespace)
+        return _scipy_replacement(event.place, namespace)
     if what in COMPUTING:
         return "Compute with the lazy tensor itself, and call .compute() on the final results"
     if what.startswith("model."):
@@ -224,13 +255,54 @@ def _dot_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
     return ""
 
 
-def _scipy_replacement(calls: set[str], namespace: Mapping[str, Any]) -> str:
+def _scipy_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
     """Return the advice to replace the functions of SciPy that a line calls."""
+    calls = _calls(place)
     in_linalg = any("linalg" in name or "linalg" in _module(namespace.get(name)) for name in calls)
-    if in_linalg and not calls.isdisjoint(vars(np.linalg)):
+    if in_linalg and not calls.isdisjoint(np.linalg.__all__):
         return "Write the function of the same name from np.linalg"
     ufuncs = "A tape tracks NumPy's functions and SciPy's ufuncs, such as scipy.special.erf"
-    return _first(SCIPY_REPLACEMENTS, calls) or ufuncs
+    by_node = filter(None, (_of_scipy_object(node, namespace) for node in _nodes(place)))
+    return _first(SCIPY_REPLACEMENTS, calls) or next(by_node, ufuncs)
+
+
+def _of_scipy_object(node: ast.AST, namespace: Mapping[str, Any]) -> str:
+    """Return the advice for a distribution, a sparse matrix or a spline of SciPy in an expression, or ''."""
+    match node:
+        case ast.Call(ast.Attribute(owner, method)):
+            distribution = owner.func if isinstance(owner, ast.Call) else owner  # norm(0, 1) too
+            name = ast.unparse(distribution).split(".")[-1]
+            if name in LOG_DENSITIES and method in {"logpdf", "logpmf"}:
+                return f"Write {LOG_DENSITIES[name]}"
+            if name in LOG_DENSITIES and method in {"pdf", "pmf"}:
+                return f"Write np.exp({LOG_DENSITIES[name]})"
+            if name == "norm" and method in NORMAL_DISTRIBUTION:
+                z = "" if method == "ppf" else " with z = (x - mean) / std"
+                return f"Write scipy.special.{NORMAL_DISTRIBUTION[method]}{z}"
+            if method == "dot" and _is_sparse(owner, namespace):
+                return f"Write {ast.unparse(owner)}.toarray() @ x"
+        case ast.BinOp(left, ast.MatMult(), right):
+            for matrix in (left, right):
+                if _is_sparse(matrix, namespace):
+                    return f"Write {ast.unparse(matrix)}.toarray() instead of {ast.unparse(matrix)}"
+        case ast.Call(ast.Name(name)) if _module_of_type(name, namespace, "scipy.interpolate"):
+            if not hasattr(namespace[name], "derivative"):
+                return "Write np.interp(x, knots, values), which has lines between the knots"
+            return (
+                f"Make a tapemagic.custom_gradient that returns {name}(x.numpy()) and the function "
+                f"lambda upstream: upstream * {name}.derivative()(x.numpy())"
+            )
+    return ""
+
+
+def _is_sparse(node: ast.expr, namespace: Mapping[str, Any]) -> bool:
+    """Return True if an expression is the name of a sparse matrix or array of SciPy."""
+    return _module_of_type(ast.unparse(node), namespace, "scipy.sparse")
+
+
+def _module_of_type(name: str, namespace: Mapping[str, Any], module: str) -> bool:
+    """Return True if a name is bound to an object whose class is from a module or its submodules."""
+    return type(namespace.get(name)).__module__.startswith(module)
 
 
 def _module(value: Any) -> str:
@@ -243,14 +315,6 @@ def _first(advice: Mapping[str, str], names: set[str]) -> str:
     """Return the first advice in a table that concerns any of the names, or ''."""
     matching = (text for words, text in advice.items() if not names.isdisjoint(words.split()))
     return next(matching, "")
-
-
-def is_flat(event: Event) -> bool:
-    """Return True if a conversion changes in steps, so that it loses no part of a derivative."""
-    what = str(event.what)
-    # np.asarray only converts; every other np. or scipy. name here is a function without a rule, such as np.argmax.
-    by_function = what.startswith(("np.", "scipy.")) and what != "np.asarray"
-    return by_function or " to " in what or what == "int()"
 
 
 def takes_gradient(place: Place | None) -> bool:

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.events import is_flat
 from tapemagic.engine.recording import CONSTANT, is_stamp, time_of
 from tapemagic.engine.tensor.tensor import Traced, has_id, id_of
 from tapemagic.engine.tensor.variable import Variable
-from tapemagic.explain.advice import as_real, at, is_flat, kind, replacement, with_article
+from tapemagic.explain.advice import as_real, at, kind, replacement, with_article
 from tapemagic.explain.branches import branch_taken, constant_branch, constant_inside
 from tapemagic.explain.carrying_words import Certainty
 from tapemagic.explain.exit_causes import (

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
-from tapemagic.engine.events import Event
+from tapemagic.engine.events import Event, is_flat
 from tapemagic.engine.tensor.tensor import Traced, id_of
-from tapemagic.explain.advice import is_flat, lost_track, replacement, takes_gradient
+from tapemagic.explain.advice import lost_track, replacement, takes_gradient
 from tapemagic.explain.carrying_words import Certainty, on
 from tapemagic.explain.dataflow import flows_into
 from tapemagic.explain.formatting import format_line

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from tapemagic.engine.events import Event
+from tapemagic.engine.events import Event, is_flat
 from tapemagic.engine.recording import is_stamp, time_of
 from tapemagic.engine.tensor.tensor import Traced, id_of
-from tapemagic.explain.advice import at, is_flat, listed, replacement
+from tapemagic.explain.advice import at, listed, replacement
 from tapemagic.explain.carrying_words import Certainty
 from tapemagic.explain.exit_causes import exit_text, lost_part
 from tapemagic.explain.path_causes import (

@@ -374,3 +374,20 @@ def test_nothing_was_recorded_before_the_error(shell: InteractiveShell) -> None:
     assert "no operation used a watched value" not in page
     graph = repr(shell.run_cell("%tape_graph").result)
     assert "nothing was recorded: no value was computed from a watched one" in graph
+
+
+def test_a_tensor_in_c_code(fail: Fail, run: Run) -> None:
+    """SciPy's solvers call C code with what a function returns: the sentence says how to give it arrays."""
+    pytest.importorskip("scipy.optimize")
+    solve = "best = minimize(tm.value_and_grad(lambda u: np.sum((u - x) ** 2)), np.zeros(3), jac=True, method={!r})"
+
+    for method in ("L-BFGS-B", "SLSQP"):
+        failure = fail(f"%%tape x\nfrom scipy.optimize import minimize\n{solve.format(method)}")
+        assert "TypeError" == failure.error
+        assert "Run the function inside 'with tape.stop_recording():'" in failure.sentence
+
+    run(
+        "%%tape x\nfrom scipy.optimize import minimize\nwith tape.stop_recording():\n"
+        f"    {solve.format('SLSQP')}\ny = np.sum(x * best.x)"
+    )
+    assert [1.0, 1.0, 1.0] == [round(v, 5) for v in run("best.x")]

@@ -51,6 +51,41 @@ def test_persistent(run: Run) -> None:
     assert 24.0 == float(run("tape.gradient(w, x)"))
 
 
+@pytest.mark.parametrize(
+    "derivative",
+    [
+        "tm.grad(f)(2.0)",
+        "tm.value_and_grad(f)(2.0)[1]",
+        "tm.jacobian(f)(2.0)",
+        "tm.jvp(f, (2.0,), (1.0,))[1]",
+        "tm.vjp(f, 2.0)[1](1.0)[0]",
+        "tm.hvp(f)(2.0, 1.0) * 2.0",
+        "tm.hessian(f)(2.0) * 2.0",
+    ],
+)
+def test_derivatives_of_functions_in_the_cell(run: Run, derivative: str) -> None:
+    """Of a plain number, they stay on the tape if the function reads a watched name; otherwise they are plain."""
+    report = run(f"%%tape x\nf = lambda u: x * u**2\ny = {derivative}")  # y = 4 x
+    plain = run(f"%%tape x\nf = lambda u: 3.0 * u**2\nz = {derivative}\ny = z * x")
+
+    assert {"dy/dx": "4.0"} == gradients(report)
+    assert {"dy/dx": "12.0"} == gradients(plain)
+    assert type(run("z")).__module__ == "numpy"
+
+
+def test_a_solver_in_the_cell(run: Run) -> None:
+    """SciPy's solvers run where the tape does not record, with plain derivatives of a function that reads a tensor."""
+    pytest.importorskip("scipy.optimize")
+    report = run(
+        "%%tape x\nfrom scipy.optimize import minimize\nwith tape.stop_recording():\n"
+        "    best = minimize(tm.value_and_grad(lambda u: np.sum((u - x) ** 2)), [0.0], jac=True, method='L-BFGS-B').x\n"
+        "y = x * best[0]"
+    )
+
+    assert {"dy/dx": "3.0"} == gradients(report)
+    assert "ndarray" == type(run("best")).__name__
+
+
 def test_a_gradient_in_the_cell(run: Run) -> None:
     """A gradient in the cell uses up the tape, and leaves the report whole: before and after it."""
     report = run("%%tape x\ny = x**2\ng = tape.gradient(y, x)\nw = y * x")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from functools import wraps
 from typing import Any
+from warnings import warn_explicit
 
 import numpy as np
 
+from tapemagic.engine.events import is_flat, source_line
 from tapemagic.engine.functions.arguments import (
     argument,
     checked_positions,
@@ -15,11 +17,14 @@ from tapemagic.engine.functions.arguments import (
     name_of,
     second,
 )
+from tapemagic.engine.laziness import gates, is_lazy
 from tapemagic.engine.nest import is_leaf, leaves, pack
+from tapemagic.engine.recording import CONSTANT, live, outputs_of
 from tapemagic.engine.registry import Function
+from tapemagic.engine.tape.base_tape import Contents, contents_of
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.messages import require_function, shown
-from tapemagic.engine.tensor.tensor import Tensor, Traced
+from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, tensors_in
 from tapemagic.errors import NotATensorError, OptionError, ShapeError
 
 Argnums = int | tuple[int, ...]
@@ -40,6 +45,10 @@ class Run:
             inputs[k] = _tensors(inputs[k], function, k)
         watched = tuple(inputs[k] for k in positions)
         self.function = function
+        self._positions, self._several = positions, isinstance(argnums, tuple)
+        self._keeps_tensors = any(_has_tensor(args[k]) for k in positions) or bool(
+            live() and _live_tapes_track((args, kwargs))
+        )
         self.sources: Any = watched if isinstance(argnums, tuple) else watched[0]
         # Persistent, because a Jacobian or a pullback may ask more than once.
         self.tape = Tape(persistent=True)
@@ -56,6 +65,17 @@ class Run:
                 f"{name_of(self.function)} returned shape {result.shape}, but a gradient needs a single number: "
                 "sum it with np.sum, or use jacobian"
             )
+        kind = result.dtype.kind
+        if kind not in "fc":
+            raise NotATensorError(
+                f"{name_of(self.function)} returned {result.dtype}, but only real and complex numbers have "
+                "derivatives: compute it without rounding to integers"
+            )
+        if kind == "c" and all(x.dtype.kind == "f" for x in leaves(self.sources)):
+            raise NotATensorError(
+                f"{name_of(self.function)} returned {result.dtype} for real arguments, but a gradient needs a real "
+                "number: return np.real(y) or np.abs(y)**2"
+            )
         return result._read()
 
     @property
@@ -65,12 +85,105 @@ class Run:
 
     def gradient(self, target: Any, weights: Any = None) -> Any:
         """Return the gradient of a target in the structure of the arguments; unconnected arguments get zeros."""
-        return self.tape.gradient(target, self.sources, weights, "zero")
+        gradient = self.tape.gradient(target, self.sources, weights, "zero")
+        self._warn_of_conversions(gradient)
+        return gradient
 
     def jacobian(self) -> Any:
         """Return the Jacobians of each tensor in the result, in the structure of the arguments."""
         parts = [self.tape.jacobian(y, self.sources, "zero") for y in self.outputs]
+        if len(parts) == 1:
+            self._warn_of_conversions(parts[0])
         return pack(self.result, parts)
+
+    def _warn_of_conversions(self, gradients: Any) -> None:
+        """Warn if a gradient is zeros, and the function converted its argument to plain numbers.
+
+        SciPy would take zeros for the gradient at a minimum, and report success.
+        """
+        if gradients.__class__ is Tensor and id_of(gradients) != CONSTANT:
+            return  # the usual case
+        several = self._several
+        for k, position in enumerate(self._positions):
+            zeros = leaves(gradients[k] if several else gradients)
+            sources = leaves(self.sources[k] if several else self.sources)
+            # The zeros of an unconnected source are constants; a computed gradient has the stamp of its time, or an id.
+            lost = {id_of(x) for g, x in zip(zeros, sources, strict=True) if id_of(g) == CONSTANT}
+            if lost and (event := _conversion(contents_of(self.tape), lost)):
+                place = event.place
+                warn_explicit(
+                    f"the gradient of {name_of(self.function)} with respect to argument {position} is 0, and "
+                    f"{event.what} on line {place.line} ({source_line(place).strip()}) made plain numbers of it, which "
+                    "no tape can follow: if the result depends on them, compute it with NumPy from the argument itself",
+                    UserWarning,
+                    place.file,
+                    place.line,
+                    registry=_WARNED,
+                )
+
+    def answer(self, *results: Any, directions: tuple[Any, ...] = ()) -> Any:
+        """Return computed tensors as plain arrays and numbers, unless there is a reason for tensors.
+
+        The reasons are tensors among the arguments that are differentiated or among `directions`, a live tape that
+        tracks an argument, the function's value or a result, and results that Dask hasn't computed.
+        """
+        if not (
+            self._keeps_tensors
+            or tensors_in(directions)
+            or (live() and _live_tapes_track(leaves((results, self.result))))
+            or (gates and any(is_lazy(y._value) for y in leaves(results)))
+        ):
+            results = tuple(map(_plain, results))
+        return results if len(results) > 1 else results[0]
+
+
+_WARNED: dict[Any, Any] = {}
+"""The warnings that were shown: Python shows each of them once per line, however often a solver calls the function."""
+
+
+def _conversion(recorded: Contents, sources: set[int]) -> Any:
+    """Return the first event that made plain numbers of a value that depends on one of the sources, or None.
+
+    Comparisons and integers don't count: their derivative is 0.
+    """
+    reached = set(sources)
+    for record in recorded.records:
+        if not reached.isdisjoint(record[2]):
+            reached.update(outputs_of(record))
+    exits = (e for e in recorded.events if e.kind == "exit" and e.place and not is_flat(e))
+    return next((e for e in exits if e.number in reached), None)
+
+
+def _has_tensor(value: Any) -> bool:
+    """Return True for a tensor or variable, or a structure that contains one."""
+    return isinstance(value, Traced) or (not is_leaf(value) and bool(tensors_in(leaves(value))))
+
+
+def _live_tapes_track(values: Any) -> bool:
+    """Return True if a live tape tracks a tensor in a structure, or would watch a variable in it."""
+    tapes = live()
+    try:
+        tensors = tensors_in([values])
+    except RecursionError:  # an argument that isn't differentiated may contain itself
+        return True
+    return any(
+        getattr(x, "trainable", False) or any(id_of(x) in tape._tracked for tape in tapes)
+        for x in tensors
+    )
+
+
+def _plain(result: Any) -> Any:
+    """Return a tensor, or the tensors of a structure, as arrays and NumPy scalars."""
+    if isinstance(result, Traced):
+        return plain_copy(result._value)
+    return pack(result, [plain_copy(y._value) for y in leaves(result)])
+
+
+def plain_copy(value: Any) -> Any:
+    """Copy an array; return an array of a single number as a NumPy scalar."""
+    # A copy, because a tape may still read the value, and a gradient may be a read-only view: SciPy's Newton-CG writes
+    # into the gradient that it receives.
+    return value.copy() if value.ndim else value[()]
 
 
 def _positions(function: Function, argnums: Argnums, count: int) -> list[int]:
@@ -133,6 +246,9 @@ def grad(function: Function, argnums: Argnums = 0) -> Function:
         Takes the function's arguments; returns the gradient in the structure of the argument, or a tuple of
         gradients. It is differentiable again. The gradient is zeros if the function doesn't depend on an argument.
 
+        Gradients with respect to plain arrays and numbers are plain arrays and numbers, as SciPy's solvers need them.
+        They are tensors if you pass tensors or Dask arrays, or if a live tape tracks something that the function reads.
+
     Raises
     ------
     FunctionError
@@ -147,9 +263,11 @@ def grad(function: Function, argnums: Argnums = 0) -> Function:
     Examples
     --------
     >>> import numpy as np, tapemagic as tm
-    >>> f = lambda x: np.sin(x) ** 2
-    >>> tm.grad(f)(1.0), tm.grad(tm.grad(f))(1.0)
-    (Tensor(0.90929743), Tensor(-0.83229367))
+    >>> f = lambda x: np.sum(x**3)
+    >>> tm.grad(f)(np.array([1.0, 2.0])), tm.grad(tm.grad(f))(2.0)
+    (array([ 3., 12.]), np.float64(12.0))
+    >>> tm.grad(f)(tm.constant([1.0, 2.0]))
+    Tensor([ 3., 12.])
     """
     return second(value_and_grad(function, argnums))
 
@@ -170,7 +288,7 @@ def value_and_grad(function: Function, argnums: Argnums = 0) -> Function:
     --------
     >>> import tapemagic as tm
     >>> tm.value_and_grad(lambda x, y: x * y, argnums=(0, 1))(2.0, 3.0)
-    (Tensor(6.0), (Tensor(3.0), Tensor(2.0)))
+    (np.float64(6.0), (np.float64(3.0), np.float64(2.0)))
     """
     require_function(function)
 
@@ -178,7 +296,7 @@ def value_and_grad(function: Function, argnums: Argnums = 0) -> Function:
     def both(*args: Any, **kwargs: Any) -> Any:
         run = Run(function, argnums, args, kwargs)
         value = run.scalar
-        return value, run.gradient(value)
+        return run.answer(value, run.gradient(value))
 
     return both
 
@@ -202,14 +320,15 @@ def jacobian(function: Function, argnums: Argnums = 0) -> Function:
     --------
     >>> import numpy as np, tapemagic as tm
     >>> tm.jacobian(np.cumsum)(np.array([1.0, 2.0]))
-    Tensor([[1., 0.],
-            [1., 1.]])
+    array([[1., 0.],
+           [1., 1.]])
     """
     require_function(function)
 
     @wraps(function)
     def matrix(*args: Any, **kwargs: Any) -> Any:
-        return Run(function, argnums, args, kwargs).jacobian()
+        run = Run(function, argnums, args, kwargs)
+        return run.answer(run.jacobian())
 
     return matrix
 
@@ -237,7 +356,7 @@ def hessian(function: Function, argnums: Argnums = 0) -> Function:
     --------
     >>> import numpy as np, tapemagic as tm
     >>> tm.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
-    Tensor([[4., 2.],
-            [2., 0.]])
+    array([[4., 2.],
+           [2., 0.]])
     """
     return jacobian(jacobian(function, argnums), argnums)

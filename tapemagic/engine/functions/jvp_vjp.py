@@ -45,7 +45,7 @@ def hvp(function: Function, argnums: Argnums = 0) -> Function:
     >>> import numpy as np, tapemagic as tm
     >>> x, v = np.array([1.0, 2.0]), np.array([1.0, 0.0])
     >>> tm.hvp(lambda x: x[0] ** 2 * x[1])(x, v)
-    Tensor([4., 2.])
+    array([4., 2.])
     """
     require_function(function)
 
@@ -57,7 +57,8 @@ def hvp(function: Function, argnums: Argnums = 0) -> Function:
             )
         *inputs, vector = args
         run = Run(grad(function, argnums), argnums, tuple(inputs), kwargs)
-        return run.gradient(leaves(run.result), _matching(vector, run.result, "the vector"))
+        weights = _matching(vector, run.result, "the vector")
+        return run.answer(run.gradient(leaves(run.result), weights), directions=(vector,))
 
     return product
 
@@ -83,15 +84,16 @@ def vjp(function: Function, *args: Any) -> tuple[Any, Function]:
     >>> import numpy as np, tapemagic as tm
     >>> value, pullback = tm.vjp(np.sin, 0.0)
     >>> value, pullback(2.0)
-    (Tensor(0.0), (Tensor(2.0),))
+    (np.float64(0.0), (np.float64(2.0),))
     """
     run = _run(function, args)
     outputs = run.outputs
 
     def pullback(cotangent: Any) -> Any:
-        return run.gradient(outputs, _matching(cotangent, run.result, "the cotangent"))
+        weights = _matching(cotangent, run.result, "the cotangent")
+        return run.answer(run.gradient(outputs, weights), directions=(cotangent,))
 
-    return run.result, pullback
+    return run.answer(run.result), pullback
 
 
 def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
@@ -122,7 +124,7 @@ def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
     --------
     >>> import numpy as np, tapemagic as tm
     >>> tm.jvp(lambda x, y: x * y, (2.0, 3.0), (1.0, 10.0))
-    (Tensor(6.0), Tensor(23.0))
+    (np.float64(6.0), np.float64(23.0))
     """
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
         raise OptionError("jvp takes primals and tangents as tuples: write jvp(f, (x,), (v,))")
@@ -135,13 +137,13 @@ def jvp(function: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
     with Tape() as outer:
         outer.watch(cotangents)
         smooth = [y for y in outputs if y.dtype.kind in "fc"]
-        pulled = leaves(run.tape.gradient(smooth, run.sources, cotangents, "zero"))
+        pulled = leaves(run.gradient(smooth, cotangents))
     tangents_of_outputs = iter(outer.gradient(pulled, cotangents, directions, "zero"))
     parts = [
         next(tangents_of_outputs) if y.dtype.kind in "fc" else new_tensor(zeros(y.shape, float))
         for y in outputs
     ]
-    return run.result, pack(run.result, parts)
+    return run.answer(run.result, pack(run.result, parts), directions=tuple(tangents))  # type: ignore[no-any-return]
 
 
 def _run(function: Function, args: tuple[Any, ...]) -> Run:

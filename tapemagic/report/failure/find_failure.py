@@ -22,6 +22,9 @@ MAX_LINES = 6
 MAX_WIDTH = 100
 """Maximum number of characters to show of a line."""
 
+NOT_AN_ARRAY = re.compile(r"must be numpy\.ndarray, not (?:Tensor|Variable)$")
+"""The end of CPython's message on a C function, such as those of SciPy's solvers, that received a tensor."""
+
 Span = tuple[int, int, int, int]
 """First and last line, and first and last column in bytes, of an instruction."""
 
@@ -106,13 +109,24 @@ def failure_of(stop: StopSite) -> Failure:
         plain = isinstance(error, Exception)
         operands = [x for part in statements for x in operands_on(part, names) if plain]
         lines = tuple(_lines(stop.place, node, operands, misfit.operands))
+    sentence = misfit.sentence or _explain_tensor_in_c(error)
     return Failure(
         stop.line,
         type(error).__name__,
-        "" if misfit.sentence else printable(message_of(error).partition("\n")[0]),
+        "" if sentence else printable(message_of(error).partition("\n")[0]),
         stop.where,
         lines,
-        printable(misfit.sentence),
+        printable(sentence),
+    )
+
+
+def _explain_tensor_in_c(error: BaseException) -> str:
+    """Return the advice for a C function that received a tensor instead of an array, or ''."""
+    if not isinstance(error, TypeError) or not NOT_AN_ARRAY.search(message_of(error)):
+        return ""
+    return (
+        "This function needs a plain array, but received a tensor: the tape follows what it was computed from. Run the "
+        "function inside 'with tape.stop_recording():', and return y.numpy() where you compute with a tape of your own"
     )
 
 
