@@ -49,6 +49,18 @@ SHAPES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: built(nn.Conv2D(2, 3, name="c"), (2, 8, 8, 1))(zeros((2, 2, 8, 1))),
         "the layer 'c' cannot fit a window that spans 3 × 3 into axes of 2 × 8",
     ),
+    "transposed convolution channels": (
+        lambda: built(nn.Conv2DTranspose(2, 3), (2, 8, 8, 1))(zeros((2, 8, 8, 3))),
+        "was built for inputs of the shape (2, 8, 8, 1), and got the shape (2, 8, 8, 3)",
+    ),
+    "output_padding that doesn't fit": (
+        lambda: nn.Conv1DTranspose(1, 4, strides=3, padding="same", output_padding=0)(zeros((1, 3, 1))),
+        "can't turn (3,) into (6,) with output_padding=(0,)",
+    ),
+    "depthwise convolution without channels": (
+        lambda: nn.DepthwiseConv2D(3)(zeros((2, 8, 8))),
+        "takes inputs with the axes (batch, height, width, channels), and got the shape (2, 8, 8)",
+    ),
     "groups": (lambda: nn.Conv2D(4, 3, groups=2)(zeros((1, 5, 5, 3))), "has 2 groups, and got inputs of 3 channels"),
     "pooling": (lambda: nn.MaxPooling1D(3, name="p")(zeros((1, 2, 1))), "the layer 'p' cannot fit"),
     "global pooling": (lambda: nn.GlobalAveragePooling2D()(zeros((2, 3))), "and got the shape (2, 3)"),
@@ -114,6 +126,8 @@ PARAMETERS: dict[str, tuple[Callable[[], Any], str]] = {
     "causal images": (lambda: nn.Conv2D(2, 3, padding="causal"), "'valid' or 'same'"),
     "strides and dilation": (lambda: nn.Conv1D(2, 3, strides=2, dilation_rate=2), "not both"),
     "groups": (lambda: nn.Conv1D(4, 3, groups=3), "4 isn't a multiple of 3"),
+    "added too much": (lambda: nn.Conv2DTranspose(1, 3, strides=(2, 1), output_padding=1), "less than strides=(2, 1)"),
+    "multiplier": (lambda: nn.DepthwiseConv1D(3, depth_multiplier=0), "depth_multiplier of DepthwiseConv1D"),
     "channels first": (lambda: nn.MaxPooling2D(data_format="channels_first"), "np.moveaxis(x, 1, -1)"),
     "rate": (lambda: nn.Dropout(1), "at least 0 and less than 1, not 1"),
     "rate nan": (lambda: nn.Dropout(float("nan")), "not nan"),

@@ -10,7 +10,19 @@ from tapemagic.nn.layers.activation import Softmax as Softmax
 from tapemagic.nn.layers.attention import MultiHeadAttention as MultiHeadAttention
 from tapemagic.nn.layers.convolution import Conv1D as Conv1D
 from tapemagic.nn.layers.convolution import Conv2D as Conv2D
+from tapemagic.nn.layers.convolution import Convolution1D as Convolution1D
+from tapemagic.nn.layers.convolution import Convolution2D as Convolution2D
 from tapemagic.nn.layers.dense import Dense as Dense
+from tapemagic.nn.layers.depthwise_convolution import DepthwiseConv1D as DepthwiseConv1D
+from tapemagic.nn.layers.depthwise_convolution import DepthwiseConv2D as DepthwiseConv2D
+from tapemagic.nn.layers.depthwise_convolution import SeparableConv1D as SeparableConv1D
+from tapemagic.nn.layers.depthwise_convolution import SeparableConv2D as SeparableConv2D
+from tapemagic.nn.layers.depthwise_convolution import (
+    SeparableConvolution1D as SeparableConvolution1D,
+)
+from tapemagic.nn.layers.depthwise_convolution import (
+    SeparableConvolution2D as SeparableConvolution2D,
+)
 from tapemagic.nn.layers.embedding import Embedding as Embedding
 from tapemagic.nn.layers.input_layer import Input as Input
 from tapemagic.nn.layers.input_layer import InputLayer as InputLayer
@@ -61,6 +73,14 @@ from tapemagic.nn.layers.shaping import Flatten as Flatten
 from tapemagic.nn.layers.shaping import Permute as Permute
 from tapemagic.nn.layers.shaping import RepeatVector as RepeatVector
 from tapemagic.nn.layers.shaping import Reshape as Reshape
+from tapemagic.nn.layers.transposed_convolution import Conv1DTranspose as Conv1DTranspose
+from tapemagic.nn.layers.transposed_convolution import Conv2DTranspose as Conv2DTranspose
+from tapemagic.nn.layers.transposed_convolution import (
+    Convolution1DTranspose as Convolution1DTranspose,
+)
+from tapemagic.nn.layers.transposed_convolution import (
+    Convolution2DTranspose as Convolution2DTranspose,
+)
 from tapemagic.nn.layers.wrapping import Identity as Identity
 from tapemagic.nn.layers.wrapping import Lambda as Lambda
 from tapemagic.nn.layers.wrapping import TimeDistributed as TimeDistributed
