@@ -82,6 +82,18 @@ SHAPES: dict[str, tuple[Callable[[], Any], str]] = {
         "takes an initial_state of 2 × (2, 2), and got [(2, 2)]",
     ),
     "mask": (lambda: nn.GRU(2)(zeros((2, 5, 3)), mask=np.ones((2, 4))), "of the shape (2, 5), and got (2, 4)"),
+    "states of a loop": (
+        lambda: nn.RNN(nn.GRUCell(2), name="r")(zeros((2, 5, 3)), initial_state=zeros((2, 3))),
+        "the layer 'r' takes an initial_state of the shapes [(2, 2)], and got [(2, 3)]",
+    ),
+    "states of a cell": (
+        lambda: nn.LSTMCell(2, name="c")(zeros((2, 3)), [zeros((2, 2))]),
+        "the layer 'c' takes states of 2 × (2, 2), and got [(2, 2)]",
+    ),
+    "mask of each step": (
+        lambda: nn.TimeDistributed(nn.LSTM(2))(zeros((2, 3, 4, 5)), mask=np.ones((2, 4))),
+        "takes a mask whose shape begins with (2, 3), and got (2, 4)",
+    ),
     "values of attention": (
         lambda: built(nn.MultiHeadAttention(2, 3, name="m"), (2, 4, 5), (2, 6, 3))(
             zeros((2, 4, 5)), zeros((2, 6, 4))
@@ -138,6 +150,17 @@ PARAMETERS: dict[str, tuple[Callable[[], Any], str]] = {
     "large number": (lambda: nn.Embedding(4, 3)([[1, 4]]), "from 0 to 3, and got 4"),
     "negative number": (lambda: nn.Embedding(4, 3)([[-1, 2]]), "from 0 to 3, and got -1"),
     "stateful": (lambda: nn.GRU(4, stateful=True), "return_state=True"),
+    "stateful loop": (lambda: nn.RNN(nn.GRUCell(4), stateful=True), "return_state=True"),
+    "dropout of states": (lambda: nn.LSTMCell(4, recurrent_dropout=0.2), "write dropout=0.2"),
+    "no cell": (lambda: nn.RNN(nn.Dense(2)), "has no state_size: write nn.LSTMCell(8)"),
+    "no cells": (lambda: nn.StackedRNNCells([]), "at least one cell"),
+    "not recurrent": (lambda: nn.Bidirectional(nn.Dense(2)), "write Bidirectional(nn.LSTM(8))"),
+    "merge mode": (lambda: nn.Bidirectional(nn.GRU(2), merge_mode="max"), "one of 'sum', 'mul', 'ave', 'concat', None"),
+    "both forwards": (lambda: nn.Bidirectional(nn.GRU(2), backward_layer=nn.GRU(2)), "write go_backwards=True"),
+    "different results": (
+        lambda: nn.Bidirectional(nn.GRU(2), backward_layer=nn.GRU(2, return_state=True, go_backwards=True)),
+        "the same return_state, not False and True",
+    ),
     "two free axes": (lambda: nn.Reshape((-1, -1)), "one of which may be -1"),
     "order": (lambda: nn.Permute((0, 1)), "not (0, 1)"),
     "axis": (lambda: nn.BatchNormalization(axis=[1]), "write axis=-1"),  # type: ignore[arg-type]

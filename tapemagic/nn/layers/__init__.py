@@ -64,9 +64,15 @@ from tapemagic.nn.layers.pooling import MaxPool1D as MaxPool1D
 from tapemagic.nn.layers.pooling import MaxPool2D as MaxPool2D
 from tapemagic.nn.layers.pooling import MaxPooling1D as MaxPooling1D
 from tapemagic.nn.layers.pooling import MaxPooling2D as MaxPooling2D
+from tapemagic.nn.layers.recurrent.bidirectional import Bidirectional as Bidirectional
 from tapemagic.nn.layers.recurrent.gru import GRU as GRU
+from tapemagic.nn.layers.recurrent.gru import GRUCell as GRUCell
 from tapemagic.nn.layers.recurrent.lstm import LSTM as LSTM
+from tapemagic.nn.layers.recurrent.lstm import LSTMCell as LSTMCell
+from tapemagic.nn.layers.recurrent.rnn import RNN as RNN
+from tapemagic.nn.layers.recurrent.rnn import StackedRNNCells as StackedRNNCells
 from tapemagic.nn.layers.recurrent.simple_rnn import SimpleRNN as SimpleRNN
+from tapemagic.nn.layers.recurrent.simple_rnn import SimpleRNNCell as SimpleRNNCell
 from tapemagic.nn.layers.scaling import Normalization as Normalization
 from tapemagic.nn.layers.scaling import Rescaling as Rescaling
 from tapemagic.nn.layers.shaping import Flatten as Flatten
@@ -84,6 +90,7 @@ from tapemagic.nn.layers.transposed_convolution import (
 from tapemagic.nn.layers.wrapping import Identity as Identity
 from tapemagic.nn.layers.wrapping import Lambda as Lambda
 from tapemagic.nn.layers.wrapping import TimeDistributed as TimeDistributed
+from tapemagic.nn.layers.wrapping import Wrapper as Wrapper
 
 # Keras's functions for merging, such as keras.layers.add([a, b]). Only classes are in __all__, and so in `nn` itself.
 add, average, concatenate, dot, maximum, minimum, multiply, subtract = map(

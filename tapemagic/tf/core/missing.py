@@ -114,9 +114,6 @@ REFUSED: dict[str, str] = {
     "tf.keras.preprocessing": "prepare data with NumPy",
     "tf.keras.mixed_precision": "give layers a dtype, as in Dense(3, dtype='float16')",
     "tf.keras.ops": "write NumPy's functions, or those of tf and tf.math: both take tensors",
-    "tf.keras.layers.Bidirectional": (
-        "call two recurrent layers, one with go_backwards=True, and put their outputs together with Concatenate"
-    ),
     "tf.data.TextLineDataset": _FROM_LINES,
     "tf.data.TFRecordDataset": _FILES,
     "tf.test": "compare tensors with tf.debugging.assert_near",
