@@ -100,6 +100,16 @@ SHAPES: dict[str, tuple[Callable[[], Any], str]] = {
         ),
         "the layer 'm/key' was built for inputs of the shape (2, 6, 3)",
     ),
+    "attention of other features": (
+        lambda: nn.Attention(name="a")([zeros((2, 4, 5)), zeros((2, 6, 3))]),
+        "the layer 'a' takes a query (batch, time, features), values (batch, length, outputs)",
+    ),
+    "masks of attention": (
+        lambda: nn.AdditiveAttention()([zeros((2, 4, 5))] * 2, mask=[None, np.ones((2, 5))]),
+        "takes masks of the shapes (2, 4) and (2, 4), and got None and (2, 5)",
+    ),
+    "groups of channels": (lambda: nn.GroupNormalization(4)(zeros((2, 6))), "write groups=2"),
+    "dropout of channels": (lambda: nn.SpatialDropout1D(0.5)(zeros((2, 3))), "(batch, length, channels)"),
     "batches of attention": (
         lambda: nn.MultiHeadAttention(2, 3)(zeros((2, 4, 5)), zeros((3, 4, 5))),
         "of the same batch and length",
@@ -152,6 +162,13 @@ PARAMETERS: dict[str, tuple[Callable[[], Any], str]] = {
     "stateful": (lambda: nn.GRU(4, stateful=True), "return_state=True"),
     "stateful loop": (lambda: nn.RNN(nn.GRUCell(4), stateful=True), "return_state=True"),
     "dropout of states": (lambda: nn.LSTMCell(4, recurrent_dropout=0.2), "write dropout=0.2"),
+    "attention of one": (lambda: nn.Attention()(zeros((2, 3, 4))), "a list [query, value] or [query, value, key]"),
+    "one mask of attention": (
+        lambda: nn.Attention()([zeros((2, 3, 4))] * 2, mask=np.ones((2, 3))),
+        "is a list [query_mask, value_mask], not ndarray",
+    ),
+    "scores": (lambda: nn.Attention(score_mode="cosine"), "score_mode of Attention must be 'dot' or 'concat'"),
+    "no groups": (lambda: nn.GroupNormalization(0), "groups of GroupNormalization must be a positive integer"),
     "no cell": (lambda: nn.RNN(nn.Dense(2)), "has no state_size: write nn.LSTMCell(8)"),
     "no cells": (lambda: nn.StackedRNNCells([]), "at least one cell"),
     "not recurrent": (lambda: nn.Bidirectional(nn.Dense(2)), "write Bidirectional(nn.LSTM(8))"),

@@ -14,6 +14,7 @@ from tapemagic import nn
 ONES = np.ones((200, 50))
 LAYERS = {
     "Dropout": (lambda seed: nn.Dropout(0.2, seed=seed), 1.0, 0.5),
+    "AlphaDropout": (lambda seed: nn.AlphaDropout(0.2, seed=seed), 0.703, 0.970),
     "GaussianDropout": (lambda seed: nn.GaussianDropout(0.2, seed=seed), 1.0, 0.5),
     "GaussianNoise": (lambda seed: nn.GaussianNoise(0.3, seed=seed), 1.0, 0.3),
 }
@@ -65,6 +66,41 @@ def test_shared_choice() -> None:
     assert np.array_equal(tape.gradient(y, x), y)
     assert np.ptp(y.numpy(), axis=1).max() == 0
     assert set(y.numpy().ravel().tolist()) == {0.0, 2.0}
+
+
+def test_whole_channels() -> None:
+    """Spatial dropout drops channels of an example, and its gradients with them."""
+    for layer, shape in (
+        (nn.SpatialDropout1D(0.5, seed=0), (4, 6, 5)),
+        (nn.SpatialDropout2D(0.5, seed=0), (4, 6, 2, 5)),
+        (nn.SpatialDropout3D(0.5, seed=0), (4, 6, 2, 2, 5)),
+    ):
+        x = tm.Variable(np.ones(shape, "float32"))
+        with tm.GradientTape() as tape:
+            y = layer(x, training=True)
+
+        assert np.array_equal(tape.gradient(y, x), y)
+        rows = y.numpy().reshape(4, -1, 5)
+        assert np.ptp(rows, axis=1).max() == 0
+        assert set(rows.ravel().tolist()) == {0.0, 2.0}
+        assert np.array_equal(layer(x), x)
+
+
+def test_alpha_dropout_keeps_mean_and_variance() -> None:
+    """Normal numbers stay so in mean and variance; kept ones are scaled, and others have no gradient."""
+    x = tm.Variable(np.random.default_rng(0).normal(size=(300, 200)).astype("float32"))
+    layer = nn.AlphaDropout(0.3, seed=0)
+    with tm.GradientTape() as tape:
+        y = layer(x, training=True)
+    gradient = tape.gradient(y, x).numpy()
+
+    np.testing.assert_allclose([y.numpy().mean(), y.numpy().std()], [0, 1], atol=0.02)
+    kept = gradient != 0
+    assert abs(kept.mean() - 0.7) < 0.01
+    assert len(set(gradient[kept].tolist())) == 1
+    assert np.ptp(y.numpy()[~kept]) == 0
+    shared = nn.AlphaDropout(0.5, noise_shape=(None, 1), seed=0)(np.zeros((9, 4)), training=True)
+    assert np.ptp(shared.numpy(), axis=1).max() == 0
 
 
 def test_dropout_within_layers() -> None:

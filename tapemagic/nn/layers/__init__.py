@@ -23,6 +23,8 @@ from tapemagic.nn.layers.depthwise_convolution import (
 from tapemagic.nn.layers.depthwise_convolution import (
     SeparableConvolution2D as SeparableConvolution2D,
 )
+from tapemagic.nn.layers.dot_attention import AdditiveAttention as AdditiveAttention
+from tapemagic.nn.layers.dot_attention import Attention as Attention
 from tapemagic.nn.layers.embedding import Embedding as Embedding
 from tapemagic.nn.layers.input_layer import Input as Input
 from tapemagic.nn.layers.input_layer import InputLayer as InputLayer
@@ -36,10 +38,15 @@ from tapemagic.nn.layers.merging import Minimum as Minimum
 from tapemagic.nn.layers.merging import Multiply as Multiply
 from tapemagic.nn.layers.merging import Subtract as Subtract
 from tapemagic.nn.layers.merging import as_function
+from tapemagic.nn.layers.noise import AlphaDropout as AlphaDropout
 from tapemagic.nn.layers.noise import Dropout as Dropout
 from tapemagic.nn.layers.noise import GaussianDropout as GaussianDropout
 from tapemagic.nn.layers.noise import GaussianNoise as GaussianNoise
+from tapemagic.nn.layers.noise import SpatialDropout1D as SpatialDropout1D
+from tapemagic.nn.layers.noise import SpatialDropout2D as SpatialDropout2D
+from tapemagic.nn.layers.noise import SpatialDropout3D as SpatialDropout3D
 from tapemagic.nn.layers.normalization import BatchNormalization as BatchNormalization
+from tapemagic.nn.layers.normalization import GroupNormalization as GroupNormalization
 from tapemagic.nn.layers.normalization import LayerNormalization as LayerNormalization
 from tapemagic.nn.layers.operation import Operation as Operation
 from tapemagic.nn.layers.padding import Cropping1D as Cropping1D

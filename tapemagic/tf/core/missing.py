@@ -110,7 +110,6 @@ REFUSED: dict[str, str] = {
     "tf.keras.callbacks.TensorBoard": "the losses are in model.fit(...).history: plot them with matplotlib",
     "tf.keras.callbacks.CSVLogger": "the losses are in model.fit(...).history: write them with the module csv",
     "tf.keras.applications": "there are no trained networks here: train one, or load arrays with layer.set_weights",
-    "tf.keras.layers.Attention": "write MultiHeadAttention, or tf.nn.softmax(q @ tf.transpose(k)) @ v",
     "tf.keras.preprocessing": "prepare data with NumPy",
     "tf.keras.mixed_precision": "give layers a dtype, as in Dense(3, dtype='float16')",
     "tf.keras.ops": "write NumPy's functions, or those of tf and tf.math: both take tensors",

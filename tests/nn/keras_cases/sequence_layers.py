@@ -221,6 +221,50 @@ def bidirectional(k: Any, rng: np.random.Generator) -> Arrays:
     return found
 
 
+@case
+def attention_without_projections(k: Any, rng: np.random.Generator) -> Arrays:
+    """Attention and AdditiveAttention on queries, values and keys, with masks and scores."""
+    query, value, key = (rng.normal(size=shape) for shape in ((2, 4, 5), (2, 6, 5), (2, 6, 5)))
+    wide = rng.normal(size=(2, 6, 3))
+    masks = [np.array([[1, 1, 0, 1], [1, 0, 1, 1]], bool), np.arange(6) < np.array([[6], [2]])]
+    settings: dict[str, tuple[list[Any], dict[str, Any]]] = {
+        "values": ([query, value], {}),
+        "keys": ([query, wide, key], {"return_attention_scores": True}),
+        "causal": ([query, value], {"use_causal_mask": True}),
+        "masks": ([query, value], {"mask": masks}),
+        "one mask": ([query, value], {"mask": [None, masks[1]], "use_causal_mask": True}),
+    }
+    made = {
+        "dot": k.layers.Attention,
+        "scaled": lambda: k.layers.Attention(use_scale=True),
+        "concat": lambda: k.layers.Attention(score_mode="concat", use_scale=True),
+        "concat bare": lambda: k.layers.Attention(score_mode="concat"),
+        "additive": k.layers.AdditiveAttention,
+        "additive bare": lambda: k.layers.AdditiveAttention(use_scale=False),
+    }
+    found = {}
+    for kind, make in made.items():
+        for name, (arrays, call) in settings.items():
+            layer, inputs = make(), [k.variable(x.astype("float32")) for x in arrays]
+            # Keras takes tensors in lists, but not variables.
+            tensors = [x * 1.0 for x in inputs]
+            layer(tensors, **call)
+            layer.set_weights([rng.uniform(0.5, 1, np.shape(w)) for w in layer.get_weights()])
+            result = layer(tensors, **call)
+            outputs = result if isinstance(result, tuple) else (result,)
+            weights = rng.normal(size=k.array(outputs[0]).shape).astype("float32")
+
+            def loss(layer: Any = layer, inputs: Any = inputs, call: Any = call) -> Any:
+                again = layer([x * 1.0 for x in inputs], **call)
+                return k.sum((again[0] if isinstance(again, tuple) else again) * weights)  # noqa: B023
+
+            gradients = k.gradients(loss, [*layer.trainable_variables, *inputs])
+            found[f"{kind} {name}"] = {f"output_{n}": k.array(y) for n, y in enumerate(outputs)} | {
+                f"gradient_{n}": g for n, g in enumerate(gradients)
+            }
+    return found
+
+
 def attended(k: Any, rng: np.random.Generator, inputs: list[Any], **given: Any) -> Arrays:
     """The outputs of attention with weights from a generator, and gradients in all variables and inputs."""
     made = {

@@ -219,8 +219,8 @@ class Sequences(Layer):
         self.zero_output_for_mask = bool(zero_output_for_mask)
         if stateful:
             raise OptionError(
-                f"{type(self).__name__} keeps no states between calls, as stateful=True would: write return_state=True, "
-                "and pass the states to the next call as initial_state=..."
+                f"{type(self).__name__} keeps no states between calls, as stateful=True would: write "
+                "return_state=True, and pass the states to the next call as initial_state=..."
             )
 
     def __call__(  # type: ignore[override]
