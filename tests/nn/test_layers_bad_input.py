@@ -231,6 +231,16 @@ MISSING: dict[str, tuple[Callable[[], Any], str]] = {
         "has no attribute 'kernel': 'd' has no variables before it is built: call it on data",
     ),
     "not saved": (lambda: nn.Sequential().save("net.keras"), "write save_weights("),
+    "volumes": (lambda: nn.Conv3D, "no nn.Conv3D: there are layers for signals and images"),
+    "volumes of layers": (
+        lambda: nn.layers.MaxPooling3D,
+        "write TimeDistributed around the layer for images",
+    ),
+    "no layer": (lambda: nn.MeanSquaredError, "write nn.losses.MeanSquaredError"),
+    "layer of PyTorch": (lambda: nn.Linear, "write nn.Dense(units)"),
+    "misspelt layer": (lambda: nn.Conv2DTransposed, "did you mean nn.Conv2DTranspose?"),
+    "unknown layer": (lambda: nn.Capsule, "write a class derived from nn.Layer"),
+    "random pictures": (lambda: nn.RandomFlip, "tf.image.random_flip_left_right"),
     "error in a property": (lambda: Wrong().twice, "has no attribute 'missing'"),
 }
 

@@ -1,5 +1,6 @@
 """Keras's layers."""
 
+from tapemagic.nn.absent import absent
 from tapemagic.nn.layer import Layer as Layer
 from tapemagic.nn.layers.activation import ELU as ELU
 from tapemagic.nn.layers.activation import Activation as Activation
@@ -105,3 +106,4 @@ add, average, concatenate, dot, maximum, minimum, multiply, subtract = map(
 )
 
 __all__ = [name for name, value in vars().items() if callable(value) and name[0].isupper()]
+__getattr__ = absent(__name__)

@@ -115,7 +115,7 @@ class Attention(Layer):
         scores = self._scores(query, key)
         allowed = None if masks[1] is None else masks[1][:, None]
         if use_causal_mask:
-            causal = np.tri(*scores.shape[1:], dtype=bool)[None]
+            causal = np.tri(*scores.shape[1:])[None] > 0
             allowed = causal if allowed is None else allowed & causal
         weights = softmax(scores) if allowed is None else masked_softmax(scores, allowed, (-1,))
         if training and self.dropout:

@@ -331,8 +331,7 @@ class GroupNormalization(ScaledNormalization):
             **kwargs,
         )
         self.axis = whole_axis(axis, "axis of GroupNormalization")
-        is_each = isinstance(groups, int | np.integer) and groups == -1
-        self.groups = -1 if is_each else positive(groups, "groups of GroupNormalization")
+        self.groups = -1 if groups == -1 else positive(groups, "groups of GroupNormalization")
 
     def build(self, input_shape: Any) -> None:
         """Create gamma and beta."""

@@ -125,7 +125,14 @@ class GRU(GRUStep, Recurrent):
 class GRUCell(GRUStep, Cell):
     """A single step of `GRU`, for `RNN` or a loop of your own.
 
-    See `Cell` for the parameters and the call, and `reset_after` of `GRU`.
+    See `Cell` for the call.
+
+    Parameters
+    ----------
+    reset_after : bool, optional
+        See `GRU`.
+    **kwargs
+        See `Gated` and `Layer`, also for the other parameters.
 
     Examples
     --------

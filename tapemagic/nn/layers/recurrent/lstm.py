@@ -137,7 +137,14 @@ class LSTM(LSTMStep, Recurrent):
 class LSTMCell(LSTMStep, Cell):
     """A single step of `LSTM`, for `RNN` or a loop of your own.
 
-    See `Cell` for the parameters and the call, and `unit_forget_bias` of `LSTM`.
+    See `Cell` for the call.
+
+    Parameters
+    ----------
+    unit_forget_bias : bool, optional
+        See `LSTM`.
+    **kwargs
+        See `Gated` and `Layer`, also for the other parameters.
 
     Examples
     --------
