@@ -113,7 +113,6 @@ REFUSED: dict[str, str] = {
     "tf.keras.saving": _UNSAVED,
     "tf.keras.utils.register_keras_serializable": _UNSAVED,
     "tf.keras.utils.custom_object_scope": _UNSAVED,
-    "tf.keras.utils.plot_model": "write model.summary(), or call the model in a %%tape cell, whose report draws it",
     "tf.keras.utils.split_dataset": "write dataset.take(n) and dataset.skip(n)",
     "tf.keras.utils.get_file": _DOWNLOADS,
     "tf.keras.utils.image_dataset_from_directory": _FILES,

@@ -8,6 +8,7 @@ from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.missing import missing
+from tapemagic.tf.keras.model_plot import plot_model
 from tapemagic.tf.random import set_seed
 
 
@@ -146,5 +147,5 @@ def pad_sequences(
     return result
 
 
-__all__ = ["normalize", "pad_sequences", "set_random_seed", "to_categorical"]
+__all__ = ["normalize", "pad_sequences", "plot_model", "set_random_seed", "to_categorical"]
 __getattr__ = missing(__name__, __all__)
