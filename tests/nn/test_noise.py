@@ -110,6 +110,9 @@ def test_dropout_within_layers() -> None:
         nn.LSTM(3, dropout=0.5, seed=0),
         nn.GRU(3, dropout=0.5, seed=0),
         nn.SimpleRNN(3, dropout=0.5, seed=0),
+        nn.RNN(nn.LSTMCell(3, dropout=0.5, seed=0)),
+        nn.RNN([nn.GRUCell(3, dropout=0.5, seed=0), nn.SimpleRNNCell(2)]),
+        nn.Bidirectional(nn.GRU(3, dropout=0.5, seed=0)),
     ]
     for layer in layers:
         assert np.array_equal(layer(x), layer(x))
@@ -117,3 +120,27 @@ def test_dropout_within_layers() -> None:
     attention = nn.MultiHeadAttention(2, 3, dropout=0.5, seed=0)
     assert np.array_equal(attention(x, x), attention(x, x))
     assert not np.array_equal(attention(x, x, training=True), attention(x, x))
+    for plain in (nn.Attention(dropout=0.5, seed=0), nn.AdditiveAttention(dropout=0.5, seed=0)):
+        assert np.array_equal(plain([x, x]), plain([x, x]))
+        assert not np.array_equal(plain([x, x], training=True), plain([x, x]))
+
+
+def test_a_cell_drops_the_same_inputs_in_all_steps() -> None:
+    """As in Keras: one mask for all steps of a call of RNN, and another one in the next call."""
+    x = tm.Variable(np.ones((4, 5, 6), "float32"))
+    layer = nn.RNN(nn.SimpleRNNCell(3, dropout=0.5, seed=0, activation=None))
+    masks = []
+    for _ in range(2):
+        with tm.GradientTape() as tape:
+            total = np.sum(layer(x, training=True))
+        kept = tape.gradient(total, x).numpy() != 0
+        assert (kept == kept[:, :1]).all()
+        masks.append(kept)
+    assert not np.array_equal(*masks)
+
+    cell = nn.SimpleRNNCell(3, dropout=0.5, seed=0)
+    inputs, states = np.ones((2, 20)), [np.zeros((2, 3))]
+    first, _ = cell(inputs, states, training=True)
+    assert np.array_equal(first, cell(inputs, states, training=True)[0])
+    cell.reset_dropout_mask()
+    assert not np.array_equal(first, cell(inputs, states, training=True)[0])
