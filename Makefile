@@ -142,6 +142,7 @@ crosscheck:  ## compare random programs with JAX, PyTorch and tm.function, in a 
 	tools/setup_venv.sh benchmarks .venv-bench
 	.venv-bench/bin/python -m benchmarks.crosscheck $(ARGS)
 	.venv-bench/bin/python -m benchmarks.crosscheck --function $(ARGS)
+	.venv-bench/bin/python -m benchmarks.crosscheck --poisoned $(ARGS)
 
 # Every test that reads tests/shares.py.
 rule-table: dev-ready  ## every case of the rule table in every test (`make test` takes a share); the column of docs/coverage.md

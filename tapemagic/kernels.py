@@ -29,7 +29,12 @@ from tapemagic.engine.operations.scatter import with_added as with_added
 from tapemagic.engine.operations.sparse_losses import (
     sparse_cross_entropy_slopes as sparse_cross_entropy_slopes,
 )
+from tapemagic.engine.operations.tails import exp2_slope as exp2_slope
+from tapemagic.engine.operations.tails import one_minus_sigmoid as one_minus_sigmoid
+from tapemagic.engine.operations.tails import sech2 as sech2
+from tapemagic.engine.operations.tails import sigmoid_error as sigmoid_error
 from tapemagic.engine.operations.windows import Slide as Slide
 from tapemagic.engine.operations.workspace import aligned_like as aligned_like
 from tapemagic.engine.rules.norm_rules import spectral as spectral
+from tapemagic.engine.tape.careful_sweep import holds_nan as holds_nan
 from tapemagic.engine.tensor.precision import sum_of_rows as sum_of_rows

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import doctest
+import heapq
+import json
 import math
 from typing import Any
 
@@ -467,3 +469,56 @@ def test_digits(value: Any, floor: float, text: str) -> None:
 def test_public() -> None:
     """The function is the package's."""
     assert check_gradients is tm.check_gradients is gradcheck.check_gradients
+
+
+def attribute(x: Any) -> Any:
+    """A value leaves through an attribute."""
+
+    class Model:
+        def __init__(self, v: Any) -> None:
+            self.v = float(v)
+
+    return Model(x).v * x
+
+
+def heap(x: Any) -> Any:
+    """A value leaves through a heap."""
+    waiting: list[float] = []
+    heapq.heappush(waiting, float(x))
+    return heapq.heappop(waiting) * x
+
+
+def stored(x: Any) -> Any:
+    """A value leaves through text that stands for an object."""
+    return json.loads(json.dumps([float(x)]))[0] * x
+
+
+def as_text(x: Any) -> Any:
+    """A value leaves as text."""
+    return float(f"{x:.17g}") * x
+
+
+def printing(x: Any) -> Any:
+    """One of two conversions does harm."""
+    k = float(x)
+    str(float(x))
+    return k * x
+
+
+@pytest.mark.parametrize(
+    ("function", "ways"),
+    [
+        (attribute, ["float() on line"]),
+        (heap, ["float() on line"]),
+        (stored, ["float() on line"]),
+        (as_text, ["format() on line"]),
+        (printing, ["(k = float(x)) or float() on line", "(str(float(x)))"]),
+    ],
+)
+def test_what_left_inside_of_the_function(function: Any, ways: list[str]) -> None:
+    """The function itself runs with other inputs, so a part that it loses is found, with its line."""
+    found = report(function, 1.3)
+
+    [check] = found.failures
+    assert (check.tape, pytest.approx(2.6)) == (1.3, check.quotient)
+    assert all(way in check.note for way in ways)

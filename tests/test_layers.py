@@ -107,6 +107,7 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "distributed": ("numpy", "cloudpickle", "dask", "distributed"),
     "ipython": ("numpy", "ipywidgets", "IPython", "traitlets"),
     "nn": ("numpy", "tqdm"),
+    "nn.saving": ("numpy", "h5py"),
     "tf": ("numpy",),
 }
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tapemagic import GradientTape, constant
+from tapemagic import function as tm_function
 from tapemagic.engine.operations.activations import elu, gelu, leaky_relu, relu, relu6, selu, silu
 from tapemagic.engine.operations.common import where_mask
 from tapemagic.engine.operations.errorfunction import BLOCK_SIZE, erf, erfc
@@ -24,6 +25,7 @@ from tapemagic.engine.operations.logistic import (
 from tapemagic.engine.operations.losses import sigmoid_cross_entropy, softmax_cross_entropy
 from tapemagic.engine.operations.norms import clip_by_global_norm, clip_by_norm, l2_normalize
 from tapemagic.engine.operations.sparse_losses import sparse_softmax_cross_entropy
+from tapemagic.engine.recording import Record
 
 INF, NAN = np.inf, np.nan
 RNG = np.random.default_rng
@@ -190,3 +192,135 @@ def test_lengths_of_extremes() -> None:
         (clipped,), norm = clip_by_global_norm([[3 * scale, 4 * scale]], scale)
         np.testing.assert_allclose(clipped, [0.6 * scale, 0.8 * scale])
         assert 5 * scale == pytest.approx(norm, abs=0)
+
+
+def powers(x: Any) -> tuple[Any, Any]:
+    """The logistic functions of x and -x, by exponentials of negative numbers."""
+    small = np.exp(-np.abs(x))
+    near, far = 1 / (1 + small), small / (1 + small)
+    return np.where(x > 0, near, far), np.where(x > 0, far, near)
+
+
+def logistic_slopes(x: Any) -> list[Any]:
+    """The first three derivatives of the logistic function, without cancellation."""
+    p, q = powers(x)
+    return [p * q, p * q * (q - p), p * q * ((q - p) ** 2 - 2 * p * q)]
+
+
+def tanh_slopes(x: Any) -> list[Any]:
+    """tanh(x) is 2 * sigmoid(2 * x) - 1."""
+    return [2 ** (k + 2) * slope for k, slope in enumerate(logistic_slopes(2 * x))]
+
+
+def silu_slopes(x: Any) -> list[Any]:
+    """By the product rule."""
+    p, q = powers(x)
+    first, second, third = logistic_slopes(x)
+    return [p * (1 + x * q), 2 * first + x * second, 3 * second + x * third]
+
+
+def loss_slopes(x: Any) -> list[Any]:
+    """Of the cross-entropy of a logit whose label is 1."""
+    return [-powers(x)[1], *logistic_slopes(x)[:2]]
+
+
+TAILS = {
+    "sigmoid": (sigmoid, logistic_slopes),
+    "tanh": (np.tanh, tanh_slopes),
+    "silu": (silu, silu_slopes),
+    "softplus": (softplus, lambda x: [powers(x)[0], *logistic_slopes(x)[:2]]),
+    "log_sigmoid": (log_sigmoid, lambda x: [powers(x)[1], *(-y for y in logistic_slopes(x)[:2])]),
+    "cross-entropy, 1": (lambda x: sigmoid_cross_entropy(np.ones(x.shape, x.dtype)[()], x), loss_slopes),
+    "cross-entropy, 0": (
+        lambda x: sigmoid_cross_entropy(np.zeros(x.shape, x.dtype)[()], x),
+        lambda x: [powers(x)[0], *logistic_slopes(x)[:2]],
+    ),
+}  # fmt: skip
+FAR = np.array([-700.0, -90, -40, -20, -9, -1, 0, 0.5, 4, 8, 9, 14, 17, 20, 37, 40, 90, 350, 700])
+
+
+def nth(function: Any, order: int, x: Any) -> Any:
+    """A derivative, by nested tapes."""
+    if order == 0:
+        return function(x)
+    with GradientTape() as tape:
+        tape.watch(x)
+        y = nth(function, order - 1, x)
+    return tape.gradient(y, x)
+
+
+@pytest.mark.parametrize("name", TAILS)
+@pytest.mark.parametrize(("dtype", "rtol"), [(np.float64, 2e-9), (np.float32, 2e-3)])
+def test_tails_keep_their_digits(name: str, dtype: Any, rtol: float) -> None:
+    """Slopes that are numbers of the dtype aren't rounded to 0: arrays, numbers, and all orders up to three."""
+    function, slopes = TAILS[name]
+    x = FAR.astype(dtype)
+    for order, slope in enumerate(slopes(FAR), 1):
+        # Numbers that single precision can't represent, or only with few digits, count as 0.
+        right = np.where(np.abs(slope) < 1e3 * np.finfo(dtype).tiny, 0, slope)
+        atol = 1e4 * np.finfo(dtype).tiny
+        found = nth(function, order, constant(x)).numpy()
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, right, rtol=rtol, atol=atol)
+        numbers = [float(nth(function, order, constant(one))) for one in x]
+        np.testing.assert_allclose(numbers, right, rtol=rtol, atol=atol)
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "tanh", "cross-entropy, 1"])
+def test_tails_in_other_ways(name: str) -> None:
+    """Jacobians, programs, Dask and written sources compute the same numbers; nan stays where it is."""
+    dask = pytest.importorskip("dask.array")
+    function, slopes = TAILS[name]
+    slope = slopes(FAR)[0]
+
+    with GradientTape(persistent=True) as tape:
+        x = constant(FAR)
+        tape.watch(x)
+        y = function(x)
+    eager = tape.gradient(y, x).numpy()
+    np.testing.assert_allclose(eager, slope, rtol=2e-9)
+    np.testing.assert_array_equal(np.diag(tape.jacobian(y, x)), eager)
+    program: dict[str, Any] = {}
+    exec(tape.source(y, x), program)  # noqa: S102
+    derivative = next(name for name in program if "_and_" in name)
+    np.testing.assert_array_equal(program[derivative](FAR)[1], eager)
+
+    traced = tm_function(lambda x: nth(function, 1, x))
+    calls = [traced(constant(FAR)).numpy() for _ in range(4)]
+    assert not traced.why_eager
+    for found in calls:
+        np.testing.assert_array_equal(found, eager)
+
+    if "cross" not in name:
+        lazy = nth(function, 1, constant(dask.from_array(FAR, chunks=7)))
+        np.testing.assert_array_equal(np.asarray(lazy.compute()), eager)
+
+    with_nan = np.where(FAR == 0, NAN, FAR)
+    expected = np.where(FAR == 0, NAN, eager)
+    np.testing.assert_array_equal(nth(function, 1, constant(with_nan)), expected)
+    assert nth(function, 1, constant(np.zeros((0, 2)))).shape == (0, 2)
+
+
+def test_slope_of_a_power_of_two_that_overflows() -> None:
+    """log(2) * 2**x is a number up to x = 1024.5, but 2**x only below 1024."""
+    with np.errstate(over="ignore"):
+        for x in (constant(1024.2), constant([3.0, 1024.2])):
+            found = np.atleast_1d(nth(np.exp2, 1, x).numpy())
+            np.testing.assert_allclose(found[-1], 2.0**1023.2 * (2 * math.log(2)))
+            assert np.isfinite(nth(np.exp2, 2, x).numpy()).all()
+
+
+def test_tapes_keep_no_operand_without_digits_to_restore() -> None:
+    """A tape keeps the operand of a tanh or sigmoid only if some result is close to 1, or to -1."""
+    for function in (sigmoid, np.tanh):
+        for top, is_kept in ((2.0, False), (50.0, True)):
+            x = constant(np.append(np.linspace(-2, 2, 100_000), top))
+            with GradientTape() as tape:
+                tape.watch(x)
+                y = function(x * 1.0)
+                y = y + np.zeros(200_000)[: y.size]
+            (record,) = (
+                r for r in map(Record._make, tape._records) if r.name in {"sigmoid", "tanh"}
+            )
+            assert isinstance(record.values[0], np.ndarray) is is_kept
+            assert np.isfinite(tape.gradient(y, x).numpy()).all()

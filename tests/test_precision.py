@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
+from tapemagic import nn
 
 NARROW = [np.float16, np.float32, np.complex64]
 
@@ -110,6 +111,17 @@ INVARIANT: dict[str, Callable[[Any], Any]] = {
     "corrcoef": lambda x: np.corrcoef(x) * WEIGHTS[:, :3],
     "mean subtracted": lambda x: (x - np.mean(x, axis=1, keepdims=True)) ** 3,
     "layer_norm": lambda x: tm.layer_norm(x, epsilon=0.0) * WEIGHTS,
+    "LayerNormalization": lambda x: (
+        nn.layers.LayerNormalization(epsilon=0.0, dtype="float64")(x) * WEIGHTS
+    ),
+    "BatchNormalization": lambda x: (
+        nn.layers.BatchNormalization(axis=0, epsilon=0.0, dtype="float64")(x, training=True)
+        * WEIGHTS
+    ),
+    "moments": lambda x: (
+        tm.batch_norm(x, np.mean(x, 1, keepdims=True), np.var(x, 1, keepdims=True), epsilon=0.0)
+        * WEIGHTS
+    ),
     "quantiles": lambda x: np.quantile(x, 0.7, axis=1) - np.quantile(x, 0.2, axis=1),
     "median": lambda x: np.median(x, axis=1) - np.mean(x, axis=1),
     "ptp": lambda x: np.ptp(x, axis=1),

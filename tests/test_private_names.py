@@ -25,6 +25,8 @@ SHARED = {
     "_sweep_ends": "engine.recording",
     "_rule_begins": "engine.recording",
     "_rule_ends": "engine.recording",
+    "_python_numbers": "engine.recording",
+    "_records": "engine.recording",
 }
 """Inside of the engine, the private names of tensors and live tapes that the hot path reads, and whose they are."""
 

@@ -234,7 +234,7 @@ def slow_hessian(f: Program, x: Any) -> Any:
 def test_banded_hessians(f: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of functions of neighbours: no whole row is ever computed, and work grows as the number of elements does."""
     work: list[int] = []
-    rule, sweep = structured_sweep._gradients, batching.sweep
+    rule, sweep = structured_sweep.gradients_by_rules, batching.sweep
 
     def counted(operation: Any, wanted: Any, arguments: Any, params: Any) -> Any:
         found = rule(operation, wanted, arguments, params)
@@ -245,7 +245,7 @@ def test_banded_hessians(f: Program, monkeypatch: pytest.MonkeyPatch) -> None:
         assert len(args) < 6, "whole rows"
         return sweep(*args)
 
-    monkeypatch.setattr(structured_sweep, "_gradients", counted)
+    monkeypatch.setattr(structured_sweep, "gradients_by_rules", counted)
     monkeypatch.setattr(batching, "sweep", in_rows)
     for n in (64, 256):
         work.append(0)

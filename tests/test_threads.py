@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from threading import Barrier, Thread
 from typing import Any
 
 import numpy as np
+import pytest
 
 import tapemagic as tm
 from tapemagic.engine.recording import live, open_blocks
@@ -235,3 +237,44 @@ def test_a_block_that_ends_on_another_thread_is_forgotten() -> None:
     with tm.GradientTape() as other:
         assert live() == (other,)
     assert live() == ()
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_updates_by_programs_on_many_threads(shape: tuple[int, ...]) -> None:
+    """A program reads Variables and assigns them, all at once: no update is lost, whatever form it has."""
+    total, count, latest = tm.Variable(np.zeros(shape)), tm.Variable(0.0), tm.Variable(0.0)
+
+    @tm.function
+    def step(x: Any, counted: Any) -> Any:
+        total.assign_add(x * np.ones(shape))
+        counted.assign(counted + 1.0)
+        latest.assign(x)
+        return counted * 2.0
+
+    calls, threads = 1500, 8
+    one, start, results = tm.constant(1.0), Barrier(threads), []
+    for _ in range(4):
+        step(one, count)
+    assert not step.why_eager
+    total.assign(np.zeros(shape))
+    count.assign(0.0)
+
+    def work() -> None:
+        start.wait()
+        results.extend([float(step(one, count)) for _ in range(calls)])
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        workers = [Thread(target=work) for _ in range(threads)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    finally:
+        sys.setswitchinterval(interval)
+
+    np.testing.assert_array_equal(total.numpy(), np.full(shape, calls * threads))
+    assert float(count) == calls * threads
+    # Each call saw a state of its own.
+    assert sorted(results) == [2.0 * (k + 1) for k in range(calls * threads)]

@@ -20,6 +20,7 @@ from benchmarks.crosscheck.by_jax import jax_backend
 from benchmarks.crosscheck.by_torch import torch_backend
 from benchmarks.crosscheck.comparison import Backend, Verdict, compare
 from benchmarks.crosscheck.generator import draw
+from benchmarks.crosscheck.poisoned import compare_poisoned
 from benchmarks.crosscheck.programs import Program, count, names, text
 from benchmarks.crosscheck.shrinking import shrink
 from tapemagic.engine.registry import complete, is_known
@@ -137,8 +138,15 @@ def main() -> int:
     parser.add_argument(
         "--function", action="store_true", help="compare tm.function with the tape instead"
     )
+    parser.add_argument(
+        "--poisoned",
+        action="store_true",
+        help="compare programs that leave elements with infinite slopes out with programs without these",
+    )
     options = parser.parse_args()
     complete()
+    if options.poisoned:
+        return compare_poisoned(draw(seed, supported) for seed in seeds(options))
     if options.function:
         return compare_replays(draw(seed, supported) for seed in seeds(options))
     others = {name: MAKERS[name]() for name in options.against if importlib.util.find_spec(name)}

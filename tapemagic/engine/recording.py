@@ -122,8 +122,12 @@ class Recorder(Protocol):
 
     _recording: bool
     _notes_scopes: bool
+    _notes_sweeps: bool
+    _nested_sweeps: list[Any]
     _rewatched: dict[int, int] | None
     _tracked: dict[int, int]
+    _python_numbers: dict[int, bool] | None
+    _records: list[Any]
     _append: Callable[[Any], None]
 
     def _variable_read(self, variable: Any) -> None: ...

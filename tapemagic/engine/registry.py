@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from threading import RLock
 from typing import Any, TypeVar
@@ -49,13 +49,19 @@ class Operation:
       factor and, for each result, the number of the element (0: no element). None if there are too many.
     - `spreads`: Whether the rules only copy elements of the gradient, or zeros, to new positions: each element of an
       input was added to at most one element of the result.
+    - `suffices`: For a function of one array whose rule reads it only where the result has lost digits: returns True
+      if a result has lost none.
+    - `chooses`: Whether an exact 0 that a rule returns means that the operation didn't choose this element: for all
+      inputs (True), or for the inputs at some positions.
+    - `even_zeros`: Whether the zeros that the rules return are at the same places for all values of the inputs.
+    - `uses_all`: Whether each element of an input has a part in the result, unless there is a parameter `where`.
     - `accepts`: The keyword arguments that the rules understand.
     - `ignores`: Keyword arguments on which no derivative depends.
     """
 
     __slots__ = (
-        "_leads", "_names", "_unread", "accepts", "function", "ignores", "inputs", "joint_rule",
-        "name", "number", "on_arrays", "pointwise", "rules", "selects", "spreads",
+        "_leads", "_names", "_unread", "accepts", "chooses", "even_zeros", "function", "ignores", "inputs",
+        "joint_rule", "name", "number", "on_arrays", "pointwise", "rules", "selects", "spreads", "suffices", "uses_all",
 )  # fmt: skip
 
     def __init__(self, function: Function) -> None:
@@ -70,6 +76,10 @@ class Operation:
         self.pointwise = isinstance(function, np.ufunc) and function.signature is None
         self.selects: Callable[..., list[tuple[int, Any]] | None] | None = None
         self.spreads = False
+        self.suffices: Callable[[Any], bool] | None = None
+        self.chooses: bool | frozenset[int] = False
+        self.even_zeros = False
+        self.uses_all = False
         self.accepts: frozenset[str] = frozenset()
         self.ignores: frozenset[str] = HARMLESS | ({"order"} if self.pointwise else set())
         self._names: tuple[str, ...] | None = None
@@ -78,6 +88,10 @@ class Operation:
 
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
+
+    def chooses_in(self, position: int) -> bool:
+        """Return True if an exact 0 of the rule at `position` means that the element wasn't chosen."""
+        return self.chooses is True or bool(self.chooses and position in self.chooses)
 
     def rule_for(self, position: int) -> Rule | None:
         """Return the rule ``rule(g, y, *inputs, **params)`` of the array argument at `position`."""
@@ -356,6 +370,30 @@ def spreads(*functions: Function) -> None:
     """Declare that the rules of functions only copy elements of the gradient, and zeros, to new positions."""
     for function in functions:
         operation(function).spreads = True
+
+
+def lean(function: Function, suffices: Callable[[Any], bool]) -> None:
+    """Declare that a tape needn't keep the argument of a function if ``suffices(result)`` is true."""
+    operation(function).suffices = suffices
+
+
+def chooses(*functions: Function, inputs: Iterable[int] = ()) -> None:
+    """Declare that rules give exactly 0 to elements that functions didn't choose, and to no others.
+
+    `inputs` are the positions of the inputs with such rules, by default all.
+    """
+    for function in functions:
+        operation(function).chooses = frozenset(inputs) or True
+
+
+def even_zeros(*functions: Function, uses_all: bool = False) -> None:
+    """Declare that the zeros of the rules of functions are at the same places for all values.
+
+    With `uses_all`, each element of an input also has a part in the result.
+    """
+    for function in functions:
+        operation(function).even_zeros = True
+        operation(function).uses_all = uses_all
 
 
 def composite(function: Function) -> Callable[[F], F]:

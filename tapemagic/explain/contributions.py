@@ -16,6 +16,7 @@ import numpy as np
 from tapemagic.engine.events import Place
 from tapemagic.engine.operations.scatter import dense
 from tapemagic.engine.recording import Record, silence
+from tapemagic.engine.tape.careful_sweep import spoiled_to_zero
 from tapemagic.engine.tape.gradient_steps import size_of
 from tapemagic.engine.tape.observer import Site
 from tapemagic.engine.tape.sweep import Gradients, fit, reachable
@@ -132,6 +133,9 @@ def contributions(snapshot: Snapshot, target: Any, source: Any) -> Contributions
     along: list[tuple[int, float]] = []
 
     def hear(position: int, gradients: Gradients) -> None:
+        if position == len(snapshot.records) - 1:  # a sweep begins, perhaps for the second time
+            uses.clear()
+            along.clear()
         record = snapshot.records[position]
         if start in record[2]:
             value = _passed(Record._make(record), start, tracked, gradients)
@@ -140,9 +144,11 @@ def contributions(snapshot: Snapshot, target: Any, source: Any) -> Contributions
         if goes_through and record[-1] in gradients:
             along.append((position, size_of(gradients[record[-1]])))
 
-    observe_sweep(snapshot.records, tracked, [target], hear)
+    gradient = observe_sweep(snapshot.records, tracked, [target], hear).get(start)
     if not all(has_numbers(value) for _, value in uses):
         return Contributions()
+    if gradient is not None:
+        uses = [(position, spoiled_to_zero(value, gradient)) for position, value in uses]
     lines: defaultdict[Any, list[_Use]] = defaultdict(list)
     # The sweep runs backwards, the lines appear in the order of the program.
     for position, value in reversed(uses):

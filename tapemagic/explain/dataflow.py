@@ -2,38 +2,36 @@
 
 A tape can't see where a plain number goes. The rule is the same for every kind of program: a value that left the tape
 is carried by *words*, which are names, attributes, functions and operators; an expression that reads a carrying word
-makes the words that it is bound to carry it as well. Three readings of the source apply that rule. The first assumes
-that code it can't read keeps and returns its arguments: if the target doesn't read a carrying word there, the value did
-no harm. The second follows only what the source shows, so it finds the likely cause of a None. The third follows only
-statements that surely ran, one after the other, so what it finds is certain.
+makes the words that it is bound to carry it as well. Two readings of the source apply that rule. The first assumes that
+code it can't read keeps and returns its arguments: if the target doesn't read a carrying word there, the value did no
+harm. The second follows only what the source shows, so it finds the likely cause of a None.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import linecache
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.events import EVALUATED, Place
+from tapemagic.engine.events import CELL_FILE, EVALUATED, Place, origin_of
 from tapemagic.engine.tensor.tensor import Tensor
-from tapemagic.explain.carrying_words import Asked, Certainty, Reading
-from tapemagic.explain.program_text import around, cell_that_binds, expression_of, text_of
+from tapemagic.explain.carrying_words import Asked, Certainty, Exit, Reading
+from tapemagic.explain.program_text import around, expression_of, text_of
 
 SHOWING = {
     "matplotlib", "seaborn", "plotly", "bokeh", "tqdm", "logging", "warnings", "IPython", "ipywidgets", "rich", "print"
 }  # fmt: skip
 """Libraries, and the function print, that show or store values, and return no results that a program computes with."""
 
-PURE = {
-    "numpy", "math", "cmath", "scipy", "builtins", "statistics", "operator", "json", "pickle", "itertools"
-}  # fmt: skip
+PURE = {"numpy", "math", "cmath", "scipy", "builtins", "statistics", "json", "pickle", "itertools"}
 """Modules whose functions change none of their arguments, apart from those that `written_by` knows."""
 
 NUMBERS = int, float, complex, str, bytes, np.generic
@@ -53,10 +51,23 @@ def flow_into(
     assignments: bool = True,
     namespace: Mapping[str, Any] | None = None,
 ) -> Certainty:
-    """Return how certain it is that the result of a conversion is used in a value.
+    """Return how certain it is that the result of one conversion is used in a value: see `flows_into`."""
+    exits = [(place, how)]
+    return flows_into(exits, value, source, asking_place, steps, assignments, namespace)[0]
 
-    - `place`: The line of the conversion.
-    - `how`: The name of the conversion, such as ``"float()"``.
+
+def flows_into(
+    exits: Sequence[tuple[Place | None, str]],
+    value: str,
+    source: str,
+    asking_place: Place | None,
+    steps: bool = False,
+    assignments: bool = True,
+    namespace: Mapping[str, Any] | None = None,
+) -> list[Certainty]:
+    """Return for each conversion how certain it is that its result is used in a value.
+
+    - `exits`: The lines and names of the conversions; a name is for example ``"float()"``.
     - `value`, `source`: The expressions for the value and for the source, on the asking line. Results bound to the
       source's name don't count.
     - `asking_place`: The line that asks. The first line of a file means its end.
@@ -64,77 +75,121 @@ def flow_into(
     - `assignments`: Bool, default: True. Count values assigned to Variables.
     - `namespace`: The values of the program's names, which tell which of them belong to libraries.
     """
-    tree, line = text_of(place)
     expression = expression_of(value)
-    if place is None or expression is None or place.file == EVALUATED or not around(tree, line):
-        return Certainty.PERHAPS
-    asking_tree, asking = text_of(asking_place)
-    if asking_place is None or asking_place.file == place.file:
-        asking_tree = tree
-    elif not asking_tree.body:
-        asking_tree, asking = tree, 0
-    programs = _programs(tree, asking_tree, value, place, asking_place)
-    names = (x for program in programs for x in ast.walk(program) if isinstance(x, ast.Name))
-    bound = Counter(name.id for name in names if isinstance(name.ctx, ast.Store))
-    kinds = frozenset(
-        (name, kind)
-        for name, v in _roots(programs, namespace or {})
-        # The value of a name that is bound again says nothing on its earlier values.
-        if (kind := kind_of(v)) != "fixed" or bound[name] < 2
-    )
-    asking = asking if asking > 1 else 0
-    asked = expression, asking_tree, asking
-    return _flow_into(programs, line, how, source, asked, steps, assignments, kinds)
+    found = dict[Exit, Certainty]()
+    known = [_exit(place, how) for place, how in exits]
+    read = tuple(dict.fromkeys(exit_ for exit_ in known if exit_ is not None))
+    if expression is not None and read:
+        asking_tree, asking = text_of(asking_place)
+        files = {place.file for place, _ in exits if place is not None}
+        if asking_place is None or (asking_place.file in files and len(files) == 1):
+            asking_tree = read[0].tree
+        elif not asking_tree.body:
+            asking_tree, asking = read[0].tree, 0
+        trees = tuple(dict.fromkeys([*(exit_.tree for exit_ in read), asking_tree]))
+        asked = expression, asking_tree, asking if asking > 1 else 0
+        # Of a copy, because a thread may add a cell meanwhile.
+        cells = tuple(file for file in [*linecache.cache] if CELL_FILE.search(file))
+        programs = _programs(trees, value, cells)
+        kinds = _kinds(programs, namespace or {})
+        found = dict(
+            zip(
+                read,
+                _flows_into(programs, read, source, asked, steps, assignments, kinds),
+                strict=True,
+            )
+        )
+    return [Certainty.PERHAPS if x is None else found.get(x, Certainty.PERHAPS) for x in known]
 
 
-@lru_cache(512)
-def _flow_into(
+def _exit(place: Place | None, how: str) -> Exit | None:
+    """Return a conversion in a program that can be read, or None."""
+    tree, line = text_of(place)
+    if place is None or place.file == EVALUATED or not around(tree, line):
+        return None
+    return Exit(tree, line, how)
+
+
+@lru_cache(64)
+def _flows_into(
     programs: tuple[ast.Module, ...],
-    line: int,
-    how: str,
+    exits: tuple[Exit, ...],
     source: str,
     asked: tuple[ast.expr, ast.Module, int],
     steps: bool,
     assignments: bool,
     kinds: frozenset[tuple[str, str]],
-) -> Certainty:
-    """Answer `flow_into` for parsed programs, so that answers can be cached."""
-    certainty = Certainty.NO
-    for wanted in (Certainty.PERHAPS, Certainty.LIKELY, Certainty.YES):
-        reading = Reading(
-            programs, line, how, source, steps, assignments, dict(kinds), Asked(*asked), wanted
-        )
-        if not reading.reaches_target():
-            break
-        certainty = wanted
-    return certainty
+) -> list[Certainty]:
+    """Answer `flows_into` for parsed programs, so that answers can be cached."""
+    readings = (
+        Reading(programs, exits, source, steps, assignments, dict(kinds), Asked(*asked), is_narrow)
+        for is_narrow in (False, True)
+    )
+    wide = next(readings).flows()
+    narrow = next(readings).flows() if any(wide) else wide
+    certainties = (Certainty.NO, Certainty.PERHAPS, Certainty.LIKELY)
+    return [certainties[a + (a and b)] for a, b in zip(wide, narrow, strict=True)]
 
 
+@lru_cache(64)
 def _programs(
-    tree: ast.Module, asking_tree: ast.Module, value: str, *places: Place | None
+    trees: tuple[ast.Module, ...], value: str, cells: tuple[str, ...]
 ) -> tuple[ast.Module, ...]:
-    """Return the program of a conversion, that of the question, and the cells that bind the names in both."""
-    programs = {tree: None, asking_tree: None}
-    unread = [
-        *names_of(tree),
-        *names_of(asking_tree),
-        value.split(".", maxsplit=1)[0].split("[", maxsplit=1)[0],
-    ]
-    seen: set[str] = set()
-    read = [*places]
-    while unread and len(programs) < MAX_CELLS:
-        name = unread.pop()
-        if name in seen or not name.isidentifier():
-            continue
-        seen.add(name)
-        cell = cell_that_binds(name, *read)
-        if cell is not None:
-            other = text_of(cell)[0]
-            read.append(cell)
-            programs[other] = None
-            unread += names_of(other)
-    # The program of the conversion comes first, since its line is meant.
-    return tuple(programs)
+    """Add to some programs the cells that share names with them, and the user's own modules that they import."""
+    programs = dict.fromkeys(trees)
+    bound = {*value.replace("[", ".").split("."), *(x for tree in trees for x in bound_in(tree))}
+    used = {x for tree in trees for x in names_of(tree)}
+    others = [text_of(Place(file, 1, ""))[0] for file in cells[-MAX_CELLS:]]
+    while True:
+        new = [
+            x for x in others if x not in programs and (used & bound_in(x) or bound & names_of(x))
+        ]
+        new += [x for tree in programs for x in modules_of(tree) if x not in programs]
+        if not new or len(programs) > 2 * MAX_CELLS:
+            return tuple(programs)
+        programs |= dict.fromkeys(new)
+        bound |= {x for tree in new for x in bound_in(tree)}
+        used |= {x for tree in new for x in names_of(tree)}
+
+
+@lru_cache(256)
+def bound_in(tree: ast.Module) -> frozenset[str]:
+    """Return the names that a program binds, apart from those of libraries."""
+    names = set[str]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(name, ast.Store()):
+                names.add(name)
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+                names.add(name)
+            case ast.Import() | ast.ImportFrom() if modules_of(ast.Module([node], [])):
+                names |= {alias.asname or alias.name for alias in node.names}
+    return frozenset(names)
+
+
+@lru_cache(256)
+def modules_of(tree: ast.Module) -> list[ast.Module]:
+    """Return the programs of the user's own modules that a program imports."""
+    trees = list[ast.Module]()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [getattr(node, "module", None) or alias.name for alias in node.names]
+            files = (getattr(sys.modules.get(name), "__file__", None) for name in names)
+            trees += [
+                text_of(Place(file, 1, ""))[0] for file in files if file and origin_of(file) == ""
+            ]
+    return trees
+
+
+def _kinds(
+    programs: Sequence[ast.Module], namespace: Mapping[str, Any]
+) -> frozenset[tuple[str, str]]:
+    """Return the kinds of the names in programs."""
+    names = (x for program in programs for x in ast.walk(program) if isinstance(x, ast.Name))
+    bound = Counter(name.id for name in names if isinstance(name.ctx, ast.Store))
+    kinds = {name: kind_of(value) for name, value in _roots(programs, namespace)}
+    # The value of a name that is bound again says nothing on its earlier values.
+    return frozenset((x, kind) for x, kind in kinds.items() if kind != "fixed" or bound[x] < 2)
 
 
 @lru_cache(256)
@@ -166,8 +221,8 @@ def _roots(
 def kind_of(value: Any) -> str:
     """Return what calls of a value, or of its methods, do with their arguments.
 
-    Returns 'shows' for a library that shows values, 'pure' for functions that change no argument, 'fixed' for a value
-    that no call changes, and '' for everything else.
+    Returns 'shows' for a library that shows values, 'pure' for functions that change no argument, 'type' for a class
+    of Python, 'fixed' for a value that no call changes, 'own' for an object of a user class, and '' for all others.
     """
     if value is print:
         return "shows"
@@ -182,6 +237,11 @@ def kind_of(value: Any) -> str:
     if package in SHOWING:
         return "shows"
     if package == "builtins":
-        return "pure" if any(value is known for known in vars(builtins).values()) else ""
+        is_known = any(value is known for known in vars(builtins).values())
+        return ("type" if isinstance(value, type) else "pure") if is_known else ""
     is_code = isinstance(value, ModuleType) or callable(value)
-    return "pure" if package in PURE and is_code else ""
+    if package in PURE and is_code:
+        return "pure"
+    file = getattr(sys.modules.get(type(value).__module__), "__file__", None)
+    is_own = package == "__main__" or (file and origin_of(file) == "")
+    return "own" if is_own and not is_code else ""

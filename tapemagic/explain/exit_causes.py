@@ -6,18 +6,20 @@ goes. The program's source shows that (see `dataflow`).
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Sequence
 from math import inf
 from typing import Any
 
 from tapemagic.engine.events import Event
 from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.explain.advice import is_flat, lost_track, replacement, takes_gradient
-from tapemagic.explain.carrying_words import Certainty
-from tapemagic.explain.dataflow import flow_into
+from tapemagic.explain.carrying_words import Certainty, on
+from tapemagic.explain.dataflow import flows_into
 from tapemagic.explain.formatting import format_line
-from tapemagic.explain.program_text import made_from
+from tapemagic.explain.program_text import made_from, names_bound, text_of
 from tapemagic.explain.query import Question, Reason
-from tapemagic.explain.sensitivity import is_insensitive, is_used
+from tapemagic.explain.sensitivity import UsedConstants, is_insensitive
 
 SHOWN = 3
 """Maximum number of lines to name."""
@@ -34,58 +36,84 @@ def exits(q: Question, least: Certainty) -> list[Event]:
     Returns list of Event: an exit of each line.
     """
     by_line: dict[object, Event] = {}
-    for event in _before(q):
-        # Almost all text is only printed. It counts only if the source shows that it is parsed into a number again.
-        is_text = event.kind == "text"
-        if _flow(q, event, steps=not is_text) >= (Certainty.LIKELY if is_text else least):
+    events = _before(q)
+    # Almost all text is only printed. It counts only if the source shows that it is parsed into a number again.
+    for is_text in (False, True):
+        kept = [event for event in events if (event.kind == "text") == is_text]
+        enough = Certainty.LIKELY if is_text else least
+        for event, certainty in _flows(q, kept, steps=not is_text).items():
             line = event.place and event.place[:2]
             # A comparison on the same line only chooses.
-            if line not in by_line or (is_flat(by_line[line]) and not is_flat(event)):
+            is_better = line not in by_line or (is_flat(by_line[line]) and not is_flat(event))
+            if certainty >= enough and is_better:
                 by_line[line] = event
-    return list(by_line.values())
+    return sorted(by_line.values(), key=lambda event: event.time)
 
 
 def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Certainty]:
     """Find an exit through which the gradient certainly lost a part, or else the last exit that may have lost one.
 
-    It is certain only if the run shows it: the statements that surely ran carried the number into the target, or one of
-    the target's operations used an equal number. Exits that
-    change in steps lose nothing. Neither does a number that cancels in the target (see `sensitivity`), or in the
-    derivative that was differentiated last.
+    It is certain only if the run shows it as well: one of the target's operations used an equal number. It is likely if
+    the target's own statement converts the value. Exits that change in steps lose nothing. Neither does a number that
+    cancels in the target (see `sensitivity`), or in the derivative that was differentiated last.
     """
     target = q.target if differentiated is None else differentiated
-    perhaps = None
-    for event in _before(q):
-        if is_flat(event) or _is_step(q, event):
+    events = [event for event in _before(q) if not is_flat(event)]
+    flows = _flows(q, events, steps=False)
+    # Of a gradient that was converted, assignments take steps of a descent.
+    steps = [event for event in events if flows[event] and _is_gradient(q, event)]
+    other = _flows(q, steps, steps=False, assignments=False)
+    best: tuple[Event, Certainty] | None = None
+    used = UsedConstants(q, target)
+    insensitive = dict[object, bool]()
+    for event in events:
+        if event in other and other[event] < Certainty.LIKELY:
             continue
-        flow = _flow(q, event, steps=False)
-        if flow == Certainty.NO or is_insensitive(q, event, target):
+        # Printing a value says nothing on an equal number.
+        is_used = event.kind == "exit" and used.has(event)
+        line = event.place and event.place[:2]
+        if flows[event] == Certainty.NO and not is_used:
             continue
-        if flow == Certainty.YES or (flow == Certainty.LIKELY and is_used(q, event, target)):
+        if line not in insensitive:
+            insensitive[line] = is_insensitive(q, event, target)
+        if insensitive[line]:
+            continue
+        if flows[event] == Certainty.LIKELY and is_used:
             return event, Certainty.YES
-        perhaps = event
-    return perhaps, Certainty.PERHAPS if perhaps else Certainty.NO
+        if best is None or best[1] == Certainty.PERHAPS:
+            is_shown = flows[event] == Certainty.LIKELY and _binds_target(q, event)
+            best = event, Certainty.LIKELY if is_shown else Certainty.PERHAPS
+    return best or (None, Certainty.NO)
 
 
-def _is_step(q: Question, event: Event) -> bool:
-    """Return True if a gradient was converted, and is used in the target only through assignments: a descent step."""
+def _binds_target(q: Question, event: Event) -> bool:
+    """Return True if the only statement that binds the target converts the value itself."""
+    tree, line = text_of(event.place)
+    kinds = ast.Assign | ast.AnnAssign | ast.AugAssign
+    statements = (x for x in ast.walk(tree) if isinstance(x, kinds))
+    binding = [statement for statement in statements if q.target_name in names_bound([statement])]
+    return len(binding) == 1 and on(binding[0], line)
+
+
+def _is_gradient(q: Question, event: Event) -> bool:
+    """Return True if a conversion on the same line turned a gradient into a plain value."""
     with_it = (e.number for e in q.snapshot.events_of("exit") if e.place == event.place)
-    if not any(map(q.snapshot.order_of, with_it)):
-        return False
-    return _flow(q, event, steps=False, assignments=False) < Certainty.LIKELY
+    return any(map(q.snapshot.order_of, with_it))
 
 
-def _flow(q: Question, event: Event, steps: bool, assignments: bool = True) -> Certainty:
-    """Return how certainly an exit is used in the target, by the name of the target for which that is least certain."""
-    how, place = str(event.what), q.program.place
+def _flows(
+    q: Question, events: Sequence[Event], steps: bool, assignments: bool = True
+) -> dict[Event, Certainty]:
+    """Return how certainly exits are used in the target, by the name for which that is least certain."""
+    exits = [(event.place, str(event.what)) for event in events]
     # The target may have several names: those that its cell doesn't bind say nothing.
-    names = [name for name in _names(q) if made_from(event.place, name)] or [q.target_name]
-    return min(
-        flow_into(
-            event.place, how, name, q.source_name, place, steps, assignments, q.program.namespace
-        )
-        for name in names
-    )
+    places = dict.fromkeys(event.place for event in events)
+    names = [x for x in _names(q) if any(made_from(place, x) for place in places)] or [
+        q.target_name
+    ]
+    arguments = q.source_name, q.program.place, steps, assignments, q.program.namespace
+    flows = [flows_into(exits, name, *arguments) for name in names] if exits else []
+    return dict(zip(events, map(min, zip(*flows, strict=True)), strict=True)) if flows else {}
 
 
 def _names(q: Question) -> set[str]:

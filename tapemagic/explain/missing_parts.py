@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
+from tapemagic.engine.events import Event
 from tapemagic.engine.recording import is_stamp, time_of
-from tapemagic.engine.tensor.tensor import id_of
-from tapemagic.explain.advice import at, replacement
+from tapemagic.engine.tensor.tensor import Traced, id_of
+from tapemagic.explain.advice import at, is_flat, listed, replacement
 from tapemagic.explain.carrying_words import Certainty
 from tapemagic.explain.exit_causes import exit_text, lost_part
 from tapemagic.explain.path_causes import (
@@ -19,6 +22,8 @@ from tapemagic.explain.path_causes import (
 from tapemagic.explain.program_text import made_before, made_from
 from tapemagic.explain.query import Question
 
+SHOWN = 3
+"""The number of calls that a sentence names."""
 CUSTOM_GRADIENT = "a function with a custom gradient"
 KEEPING = {"stop_gradient": "stop_gradient", "custom gradient": CUSTOM_GRADIENT}
 """Operations with which a program defines a derivative itself."""
@@ -32,8 +37,10 @@ def missing(q: Question, differentiated: Any = None) -> str:
     # Certain losses come first, then likely ones, then those that the source code can't exclude.
     event, certainty = lost_part(q, differentiated)
     lost = f"The gradient ignores that part of {q.target_name}, so it's wrong."
-    if event is not None and certainty == Certainty.YES:
-        return f"{exit_text(q, event)}. {lost} {replacement(event, q.program.namespace)}."
+    if event is not None and certainty >= Certainty.LIKELY:
+        # That a value was used doesn't show that the target depends on it: as in max(float(x), 2.0).
+        lost_here = lost if certainty == Certainty.YES else lost.replace(", so it's wrong", "")
+        return f"{exit_text(q, event)}. {lost_here} {replacement(event, q.program.namespace)}."
     if used_before_watched(q):
         return f"{q.source_name} was also used before the tape watched it. {lost}"
     place = q.program.place
@@ -54,11 +61,79 @@ def missing(q: Question, differentiated: Any = None) -> str:
     return thread.text if thread else ""
 
 
+def left_through(q: Question) -> str:
+    """Say where the part of a target that a gradient lacks left the tape, as the end of a sentence."""
+    event, certainty = lost_part(q)
+    is_known = event is not None and certainty >= Certainty.LIKELY
+    events = [event] if event is not None and is_known else _ways_out(q)
+    if not events:
+        reason = missing(q)
+        return f". {reason}" if reason else "."
+    # Advice for one of several calls might be for one that does no harm.
+    advice = replacement(events[0], q.program.namespace) if len(events) == 1 else ""
+    return f", which left through {_ways(events)}." + (f" {advice}." if advice else "")
+
+
+def ways_out(q: Question) -> str:
+    """Name the calls through which values between source and target left the tape, or return ''."""
+    return _ways(_ways_out(q))
+
+
+def _ways(events: Sequence[Event]) -> str:
+    """Name calls with their lines: float() on line 3; '' for none."""
+    if not events:
+        return ""
+    words = [f"{str(event.what).partition(' to ')[0]}{at(event)}" for event in events[:SHOWN]]
+    more = len(events) - SHOWN
+    return listed([*words, f"{more} more"] if more > 0 else words)
+
+
+def _ways_out(q: Question) -> list[Event]:
+    """Return the exits of values computed from the source that the target may have come back from, one of each line.
+
+    That they happened is known from the run. Conversions to text count only if there are no others.
+    """
+    last: float = q.time
+    if isinstance(q.target, Traced) and id_of(q.target) in q.snapshot.tracked:
+        changes = q.snapshot.events_of("assigned", "changed")
+        changed = [event.time for event in changes if event.number in q.ancestors]
+        last = min(last, max([q.ancestry.last_entry, *changed]))
+    for kind in ("exit", "text"):
+        events = [
+            event
+            for event in q.snapshot.events_of(kind)
+            if event.time <= last and not is_flat(event)
+        ]
+        if isinstance(q.source, Traced):
+            numbers = (event.number for event in events)
+            computed = q.snapshot.computed_from(id_of(q.source), numbers)
+            events = [event for event in events if event.number in computed]
+        by_line = {event.place and event.place[:2]: event for event in reversed(events)}
+        if by_line:
+            return list(by_line.values())[::-1]
+    return []
+
+
+def held_back(q: Question, after_gradients: AbstractSet[int]) -> str:
+    """Say why a gradient lacks a part on purpose, so that nudging the source proves no mistake, or return ''.
+
+    - `after_gradients`: The ids of values that the cell computed from gradients it took.
+    """
+    if not after_gradients.isdisjoint(q.snapshot.ancestors(id_of(q.target), blocked=True)):
+        return f"{q.target_name} was computed from gradients that the cell took, which count as constants"
+    return _kept(q)
+
+
 def blocked_gradient(q: Question) -> str:
     """Say why a derivative may not be zero although the tape says so, or return ''.
 
     A program can hide values from the tape with ``stop_gradient``, a custom gradient or ``stop_recording``.
     """
+    return _kept(q) or missing(q)
+
+
+def _kept(q: Question) -> str:
+    """Say through what the program itself keeps values from the tape, or return ''."""
     for number in q.snapshot.ancestors(id_of(q.target), blocked=True):
         for link in q.snapshot.links.get(number, ()):
             if link.operation in KEEPING:
@@ -66,4 +141,4 @@ def blocked_gradient(q: Question) -> str:
             pause = q.snapshot.paused_at(time_of(link.number)) if is_stamp(link.number) else None
             if pause is not None:
                 return f"part of {q.target_name} was computed inside stop_recording(){at(pause)}"
-    return missing(q)
+    return ""

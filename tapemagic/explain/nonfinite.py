@@ -163,8 +163,12 @@ def nonfinite_on(
     return None
 
 
-def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | None:
+def first_nonfinite_gradient(
+    snapshot: Snapshot, target: Any, careful: bool = True
+) -> NonFinite | None:
     """Find the first gradient in the backward pass from a target that became nan or infinite.
+
+    Without `careful`, this includes gradients that are 0 only because no selection uses them.
 
     Returns NonFinite or None: None if all gradients are finite, or the values that they need weren't kept.
 
@@ -187,7 +191,7 @@ def first_nonfinite_gradient(snapshot: Snapshot, target: Any) -> NonFinite | Non
     }
     with silence(), np.errstate(all="ignore"):
         # A tape finds sources by id, so a dummy value with the id of each recorded value gets its gradient.
-        results = snapshot.tape().gradient(target, [wrap(np.float64(0), i) for i in ids])
+        results = snapshot.tape(careful).gradient(target, [wrap(np.float64(0), i) for i in ids])
         gradients = {
             i: np.conjugate(unwrap(g)) for i, g in zip(ids, results, strict=True) if g is not None
         }

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.recording import silence
+from tapemagic.engine.tape.careful_sweep import careful_sweep, has_nan
 from tapemagic.engine.tape.cotangents import seeds
 from tapemagic.engine.tape.sweep import Gradients, sweep
 from tapemagic.engine.tensor.tensor import Traced
@@ -28,7 +29,8 @@ def observe_sweep(
 
     - `tracked`: The values that receive gradients, each with the time since when it is tracked.
     - `targets`: Targets that aren't on a tape are ignored.
-    - `hear`: Called with the position of each record, the last record first.
+    - `hear`: Called with the position of each record, the last record first. If a selection leaves entries unused
+      whose gradients become nan, it is called for all records once more, with the right gradients.
 
     Returns dict of int to array: the gradients with respect to all values that none of the records computed, such as
     the leaves.
@@ -37,7 +39,12 @@ def observe_sweep(
     if not started:
         return {}
     with silence(), np.errstate(all="ignore"):
-        return sweep(_ObservedRecords(records, started, hear), tracked, started, set(), False)
+        grads = sweep(_ObservedRecords(records, started, hear), tracked, started, set(), False)
+        if has_nan(grads, list(grads), records, targets):
+            grads = seeds(targets, None, False)
+            observed = _ObservedRecords(records, grads, hear)
+            careful_sweep(observed, tracked, grads, {}, set(), False)
+        return grads
 
 
 class _ObservedRecords:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import linecache
 import re
 import unicodedata
 from bisect import bisect_right
@@ -12,7 +11,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
 
-from tapemagic.engine.events import CELL_FILE, Place, source_lines
+from tapemagic.engine.events import Place, source_lines
 from tapemagic.explain.formatting import without_subscript
 
 CHANGING = {
@@ -109,7 +108,8 @@ def reads_of(place: Place | None, name: str) -> int:
     nodes = ast.walk(_scopes(place)[0])
     simple = (s for s in nodes if isinstance(s, ast.stmt) and not hasattr(s, "body"))
     inner = (node for statement in simple if _flow(statement).bound for node in ast.walk(statement))
-    names = (node for node in inner if isinstance(node, ast.Name) and node.id == name)
+    parts = (node for node in inner if isinstance(node, ast.Name | ast.Attribute))
+    names = (node for node in parts if ast.unparse(node) == name)
     return sum(isinstance(node.ctx, ast.Load) for node in names)
 
 
@@ -146,25 +146,6 @@ def names_bound(nodes: Iterable[ast.AST]) -> set[str]:
 def text_of(place: Place | None) -> tuple[ast.Module, int]:
     """Return the program that contains a place, and the line. The program is empty if its source isn't known."""
     return (EMPTY, 0) if place is None else (_parsed(_text(place)), place.line)
-
-
-def cell_that_binds(name: str, *places: Place | None) -> Place | None:
-    """Return the newest cell that binds a name at its top level, unless the cells of some places bind it."""
-    files = {place.file for place in places if place is not None}
-    if not any(map(CELL_FILE.search, files)) or any(made_from(place, name) for place in places[1:]):
-        return None
-    # The function around the first place may bind another variable of that name.
-    if sources(text_of(places[0])[0].body, name):
-        return None
-    word = re.compile(rf"\b{re.escape(name)}\b")
-    # Of a copy, because a thread may add a cell meanwhile.
-    for file in reversed([*linecache.cache]):
-        if file in files or not CELL_FILE.search(file):
-            continue
-        place = Place(file, 1, "")
-        if word.search(_text(place)) and sources(text_of(place)[0].body, name):
-            return place
-    return None
 
 
 def _text(place: Place | None) -> str:

@@ -7,6 +7,7 @@ to m is zero, so the gradient with respect to x is exact, although the tape sees
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -74,32 +75,74 @@ def is_insensitive(q: Question, event: Event, target: Any) -> bool:
     return bool(np.abs(total) <= CANCELS_RTOL * size)
 
 
-def is_used(q: Question, event: Event, target: Any) -> bool:
-    """Return True if an operation of the target has the converted value as a constant: an equal number or array."""
-    value = _converted(q, event)
-    if value is None or not isinstance(target, Traced):
-        return False
-    above = q.snapshot.ancestors(id_of(target), blocked=False)
-    for record in map(Record._make, q.snapshot.records):
-        # Numbers that the program read earlier, or that other values were computed from, aren't the converted one.
-        if outputs_of(record)[0] < event.time or above.keys().isdisjoint(outputs_of(record)):
-            continue
-        for constant, i in zip(record.values, record.ids, strict=False):
-            if not is_id(i) and has_numbers(constant) and np.array_equal(constant, value):
-                return True
-    return False
+class UsedConstants:
+    """The plain numbers and arrays that operations of a target used."""
+
+    def __init__(self, q: Question, target: Any) -> None:
+        self._q = q
+        self._times: dict[complex, int] = {}
+        self._arrays: list[tuple[int, Any]] = []
+        above = (
+            q.snapshot.ancestors(id_of(target), blocked=False) if isinstance(target, Traced) else {}
+        )
+        for record in map(Record._make, q.snapshot.records if above else ()):
+            time = outputs_of(record)[0]
+            if above.keys().isdisjoint(outputs_of(record)):
+                continue
+            for constant, i in zip(record.values, record.ids, strict=False):
+                if is_id(i) or not has_numbers(constant):
+                    continue
+                if isinstance(constant, np.ndarray) and constant.ndim:
+                    self._arrays.append((time, constant))
+                elif isinstance(constant, float | complex | np.inexact):
+                    self._times[complex(constant)] = time
+
+    def has(self, event: Event) -> bool:
+        """Return True if a later operation of the target used a number or array equal to the converted value.
+
+        A number that the program contains itself, such as a 2 in ``x**2``, says nothing.
+        """
+        if not (self._times or self._arrays):
+            return False
+        value = _converted(self._q, event)
+        if value is None or np.ndim(value):
+            arrays = (
+                x for time, x in self._arrays if time > event.time and x.shape == np.shape(value)
+            )
+            return value is not None and any(np.array_equal(x, value) for x in arrays)
+        number = complex(value)
+        is_later = self._times.get(number, 0) > event.time
+        return is_later and number not in _written(self._q, event.place)
+
+
+def _written(q: Question, place: Place | None) -> set[complex]:
+    """Return the numbers in a program and in the program that asks, apart from where these bind the source."""
+    trees = {text_of(place)[0], text_of(q.program.place)[0]}
+    return set().union(*(_numbers_in(tree, q.source_name) for tree in trees))
+
+
+@lru_cache(64)
+def _numbers_in(tree: ast.Module, source: str) -> frozenset[complex]:
+    numbers = list[complex]()
+    bound = list[complex]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(int() | float() | complex() as number):
+                numbers.append(number)
+            case ast.Assign([ast.Name(name)], ast.Constant(int() | float() as number)) if (
+                name == source
+            ):
+                bound.append(number)
+    for number in bound:
+        numbers.remove(number)
+    return frozenset(map(complex, numbers))
 
 
 def _converted(q: Question, event: Event) -> Any:
     """Return the value that was converted, or None if it isn't known."""
     if id_of(q.source) == event.number:
         return unwrap(q.source)
-    outputs = (
-        record.output
-        for record in map(Record._make, q.snapshot.records)
-        if record.output_id == event.number
-    )
-    return next(filter(has_numbers, outputs), None)
+    return q.snapshot.results.get(event.number)
 
 
 def _value_of(q: Question, event: Event, name: str) -> Any:
@@ -124,6 +167,6 @@ def _name(place: Place | None) -> str:
     names = []
     for statement in on_line(*text_of(place)):
         match statement:
-            case ast.Assign([ast.Name(name)], ast.Call()):
-                names.append(name)
+            case ast.Assign([ast.Name() | ast.Attribute() as target], ast.Call()):
+                names.append(ast.unparse(target))
     return names[0] if len(names) == 1 else ""

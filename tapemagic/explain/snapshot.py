@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.events import Event
-from tapemagic.engine.recording import Record, is_id, outputs_of
+from tapemagic.engine.recording import Absent, Record, is_id, outputs_of
 from tapemagic.engine.registry import NUMBERED, no_derivative
 from tapemagic.engine.tape.base_tape import Contents, contents_of
 from tapemagic.engine.tape.observer import Observer, Origins
@@ -140,9 +140,12 @@ class Snapshot:
         """Return the order of the derivative that computed the value with an id, 0 for a value of user code."""
         return self.origins.order_of.get(number, 0)
 
-    def tape(self) -> Tape:
-        """Return a persistent tape with these contents, independent of the recording tape."""
-        return tape_of(self.contents)
+    def tape(self, careful: bool = True) -> Tape:
+        """Return a persistent tape with these contents, independent of the recording tape.
+
+        Without `careful`, its gradients are nan at unused entries whose slope isn't finite, as in other libraries.
+        """
+        return tape_of(self.contents, careful)
 
     def with_records(
         self, records: Iterable[Any], tracked: Mapping[int, int], leaves: Iterable[int]
@@ -186,6 +189,15 @@ class Snapshot:
             if record[3] and any(getattr(x, "dtype", type(x)) in REAL for x in record[3].values())
             for out in outputs_of(record)
         }
+
+    @cached_property
+    def results(self) -> dict[int, Any]:
+        """The results that operations kept, by id."""
+        records = self.contents.records if self.has_values else ()
+        kept = (
+            (out, x) for r in records for out, x in zip(outputs_of(r), _tuple(r[4]), strict=True)
+        )
+        return {i: x for i, x in kept if not isinstance(x, Absent)}
 
     @cached_property
     def readers(self) -> dict[int, list[int]]:
@@ -263,6 +275,10 @@ class Snapshot:
         # Of a pause, `number` is the time at which it began, `what` the time at which it ended.
         pauses = self.events_of("paused")
         return next((pause for pause in pauses if pause.number <= time < pause.what), None)
+
+
+def _tuple(output: Any) -> tuple[Any, ...]:
+    return output if output.__class__ is tuple else (output,)
 
 
 def _closure(start: Iterable[int], following: Callable[[int], Iterable[int]]) -> dict[int, None]:

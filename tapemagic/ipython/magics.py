@@ -46,6 +46,7 @@ from tapemagic.ipython.line_arguments import (
     tensor_named,
 )
 from tapemagic.ipython.memory_limit import default_budget
+from tapemagic.ipython.nudged_runs import KEPT, SLIDERS, NudgedRuns
 from tapemagic.ipython.options import OPTIONS, ORDER, documented
 from tapemagic.ipython.plotting import PlotRuns, parse_range
 from tapemagic.ipython.result_display import ShownReports, display_result
@@ -53,6 +54,7 @@ from tapemagic.ipython.runcell import Cell, CellSyntaxError, prepare
 from tapemagic.ipython.session import Session
 from tapemagic.ipython.settings import Choice, MemorySize, Switch, WholeNumber
 from tapemagic.ipython.sliders import SliderRequest, parse_sliders
+from tapemagic.ipython.starting_state import LIMITS
 from tapemagic.ipython.tape_function import tape_function
 from tapemagic.ipython.targets import choose_targets
 from tapemagic.ipython.watchable import is_number
@@ -196,6 +198,10 @@ class TapeMagics(Magics):
                 "leave one of them out, or give the cell a sample in memory, such as X[:1000].compute()"
             )
         plots = PlotRuns(ready, plotted, begin) if plotted else None
+        limits = LIMITS if options.check else KEPT
+        nudged = NudgedRuns(ready, watch, begin, options.name, limits)
+        if requests:
+            nudged.refuse(SLIDERS)
         request = fill_request(
             options,
             target_names=targets,
@@ -203,6 +209,7 @@ class TapeMagics(Magics):
             matrices=[kind for kind in get_args(Kind) if getattr(options, kind)],
             plot=plots.plot if plots else None,
             compute=Computing() if options.compute else None,
+            reruns=nudged,
         )
         what_if = self._what_if(ready, requests, begin, request) if requests else None
         if plots:
@@ -366,11 +373,17 @@ class TapeMagics(Magics):
         def targets_of(run: Session, value: Any) -> Sequence[Named]:
             return choose_targets(run, value, request.target_names).named
 
+        sources = session.all_sources()
+        runs: Any = request.reruns
+        if failure and runs:
+            runs.refuse("it stopped with an error")
+        elif runs:
+            runs.begin_check(session, session.targets, sources, targets_of)
         return replace(
             request,
             targets=session.targets,
             joins=session.joins,
-            sources=session.all_sources(),
+            sources=sources,
             code=request.code or self.code,
             plot=plot and partial(plot, session, session.targets, request.order, targets_of),
             compute=compute,

@@ -153,7 +153,8 @@ OPTIONS: Mapping[str, tuple[Option, ...]] = {
         Option(
             ("--check",),
             "compare with finite differences",
-            "Check all derivatives in the report, of any order, by finite differences of the recorded operations.",
+            "Check all derivatives in the report, of any order, by finite differences: of the recorded operations, and "
+            "of the cell, which runs again with nudged inputs. So it finds what left the tape, and says where.",
         ),
         Option(
             ("--code",),

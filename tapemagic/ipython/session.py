@@ -10,9 +10,10 @@ from typing import Any, Self
 
 from tapemagic.engine.events import Place
 from tapemagic.engine.laziness import as_lazy, is_lazy
-from tapemagic.engine.recording import clock, time_of
+from tapemagic.engine.recording import clock, tick, time_of
 from tapemagic.engine.tape.observer import Observer
 from tapemagic.engine.tape.tape import Tape
+from tapemagic.engine.tensor.python_numbers import mark_replacement
 from tapemagic.engine.tensor.tensor import Traced, id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.explain.advice import conversion, lost_track, replacement
@@ -57,6 +58,8 @@ class Session:
     - `order`: The highest order of derivatives in the report.
     - `notes`: Additional statements for the verdict.
     - `joins`: The number of lists of targets that were joined to arrays, each by one operation.
+    - `began`: The time at which it began; values with later ids were made in the run.
+    - `initial`: The watched values from before the cell, by name.
     - `is_plain`: Whether the cell's names are given back as plain numbers: see `give_back`.
 
     Raises UsageError if a value to watch does not consist of numbers.
@@ -86,7 +89,8 @@ class Session:
         self.sources: dict[str, Any] = {}
         self.assigned: dict[str, int] = {}
         # Watched values from before the cell. If the cell assigns the name first, they never mattered.
-        self._initial: dict[str, Any] = {}
+        self.initial: dict[str, Any] = {}
+        self.began = tick()
         self._unused_ids: set[int] = set()
         self._snapshot: tuple[tuple[int, ...], Snapshot] | None = None
         self.lists: dict[str, str] = {}
@@ -103,17 +107,17 @@ class Session:
             if name in cell.namespace and (
                 name not in cell.assigned or is_watchable(cell.namespace[name])
             ):
-                self._initial[name] = self._to_watch(name, cell.namespace[name])
+                self.initial[name] = self._to_watch(name, cell.namespace[name])
         # A tensor whose name the cell gives to another value keeps a name in the report: x₁ in x = x * 3.
-        for name in sorted(cell.assigned - self._initial.keys()):
+        for name in sorted(cell.assigned - self.initial.keys()):
             if isinstance(value := cell.namespace.get(name), Traced):
-                self._initial[name] = value
+                self.initial[name] = value
 
     def __enter__(self) -> Self:
         self.observer.__enter__()
         self.tape.__enter__()
         self._warnings.__enter__()
-        for name, value in self._initial.items():
+        for name, value in self.initial.items():
             self.cell.namespace[name] = self._bind(name, value, None)
         return self
 
@@ -139,7 +143,7 @@ class Session:
         used |= {event.number for event in contents.events}
         unused = [
             x
-            for name, x in self._initial.items()
+            for name, x in self.initial.items()
             if self.sources.get(name) is not x and id_of(x) not in used
         ]
         self._unused_ids = {id_of(x) for x in unused}
@@ -174,6 +178,7 @@ class Session:
         if name in self.watch and not (self.observer.tracks(value)):
             value = self._to_watch(name, value)
             self.tape.track(value)
+            mark_replacement(value, self._plain_values.original(value))
             self.sources[name] = value
         # Other objects would be kept alive by the history without ever being shown.
         if isinstance(value, Traced):
@@ -496,10 +501,13 @@ class PlainValues:
         """Remember the value that was replaced by a tensor, the first one if that is a tensor as well."""
         self._originals.setdefault(id(tensor), (tensor, value))
 
+    def original(self, tensor: Any) -> Any:
+        """Return the value that a tensor replaced, or the tensor itself."""
+        return self._originals.get(id(tensor), (tensor, tensor))[1]
+
     def has_come(self, value: Any) -> bool:
         """Return True for a tensor that replaced a value of another type."""
-        original = self._originals.get(id(value))
-        return original is not None and not isinstance(original[1], Traced)
+        return id(value) in self._originals and not isinstance(self.original(value), Traced)
 
     def of(self, value: Any) -> Any:
         """Return a value with plain numbers instead of tensors; lists and dicts are changed in place."""

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from types import ModuleType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -24,11 +24,16 @@ from tapemagic.ipython.object_state import (
     save_state,
 )
 
-MAX_OBJECTS = 100_000
-"""Maximum number of objects that are searched."""
 
-MAX_BYTES = 2**28
-"""Maximum number of bytes of arrays that are copied."""
+class Limits(NamedTuple):
+    """The maximum number of objects that are searched, and of bytes of arrays that are copied."""
+
+    objects: int
+    bytes: int
+
+
+LIMITS = Limits(100_000, 2**28)
+"""The limits for a state that a cell's line asks for."""
 
 IMMUTABLE_TYPES = {
     bool,
@@ -89,6 +94,9 @@ class Contents:
     - `namespace`: The notebook's.
     - `names`: The names to start the search at.
     - `like`: Earlier contents; equal states are shared with it instead of stored twice.
+    - `also`: Contents whose objects are saved as well, as they are now.
+
+    - `is_complete`: Whether everything was searched, and every array copied.
 
     Examples
     --------
@@ -101,8 +109,14 @@ class Contents:
     """
 
     def __init__(
-        self, namespace: dict[str, Any], names: Iterable[str], like: Contents | None = None
+        self,
+        namespace: dict[str, Any],
+        names: Iterable[str],
+        like: Contents | None = None,
+        limits: Limits = LIMITS,
+        also: Contents | None = None,
     ) -> None:
+        self._max_bytes = limits.bytes
         self._main = namespace.get("__name__", "__main__")
         self._shared_states: dict[int, SavedState] = {} if like is None else like._states
         self._bytes = 0
@@ -112,14 +126,22 @@ class Contents:
         }  # keeps the objects alive, so that no id is reused
         waiting = deque(("", state) for state in registered_states())
         waiting += [(name, namespace.get(name)) for name in sorted(names)]
+        if also is not None:
+            waiting += [("", x) for key, x in also._objects.items() if key in also._states]
         # Breadth first: where the limit is reached, what lies deepest is lost, and not whole variables.
-        for _ in range(MAX_OBJECTS):
+        for _ in range(limits.objects):
             if not waiting:
                 break
             name, value = waiting.popleft()
             waiting += [(name, part) for part in self._save(name, value)]
+        self.is_complete = not waiting and self._bytes <= limits.bytes
         # The earlier contents are only compared with; keeping them would keep every older copy alive.
         self._shared_states = {}
+
+    @property
+    def objects(self) -> Iterable[Any]:
+        """The objects that were found, also those whose contents are not saved."""
+        return self._objects.values()
 
     def restore(self) -> None:
         """Write the saved contents back into all objects."""
@@ -182,7 +204,7 @@ class Contents:
             case np.ndarray():
                 self._bytes += value.nbytes
                 # A read-only array can't have changed.
-                return value.flags.writeable and self._bytes <= MAX_BYTES
+                return value.flags.writeable and self._bytes <= self._max_bytes
             case type():
                 return is_own(value, self._main)
             case ModuleType():
@@ -196,12 +218,15 @@ class CellStart:
     - `names`: The names that the cell reads or assigns.
 
     - `changed_since`: The names whose values other cells have changed since the first run.
+    - `contents`: The contents of the objects that the cell uses.
     """
 
-    def __init__(self, namespace: dict[str, Any], names: Iterable[str]) -> None:
+    def __init__(
+        self, namespace: dict[str, Any], names: Iterable[str], limits: Limits = LIMITS
+    ) -> None:
         self._namespace = namespace
         self._names = sorted(names)
-        self._contents = Contents(namespace, self._names)
+        self.contents = Contents(namespace, self._names, limits=limits)
         self._before: dict[str, Any] = namespace.copy()
         self._originals: dict[str, Any] = {}
         self._state_left: NotebookState | None = None
@@ -210,22 +235,23 @@ class CellStart:
     def undo(self) -> None:
         """Undo a first run that was refused."""
         bind(self._namespace, changed(self._before, self._namespace))
-        self._contents.restore()
+        self.contents.restore()
 
-    def ran(self) -> None:
-        """Record which names the first run changed."""
+    def ran(self, but: str = "") -> None:
+        """Record which names the first run changed, except one."""
         self._originals = changed(self._before, self._namespace)
+        self._originals.pop(but, None)
         # The namespace's old values may be freed.
         self._before = {}
 
     def rewind(self) -> None:
         """Give the notebook this state again."""
         bind(self._namespace, self._originals)
-        self._contents.restore()
+        self.contents.restore()
 
     def note_end(self) -> None:
         """Note what a run of the cell leaves, so that later changes by other cells are seen."""
-        state = NotebookState(self._namespace, self._names, self._originals, self._contents)
+        state = NotebookState(self._namespace, self._names, self._originals, self.contents)
         self._state_left = state.without_unused_names()
 
     def adopt(self) -> NotebookState:
@@ -239,7 +265,7 @@ class CellStart:
                 self._originals.pop(name, None)
                 if not _equal(before.bound.get(name), state.bound.get(name)):
                     self.changed_since.add(name)
-            self.changed_since |= self._contents.adopt(before.contents, state.contents)
+            self.changed_since |= self.contents.adopt(before.contents, state.contents)
         return state
 
     def ran_later(self, state: NotebookState) -> None:

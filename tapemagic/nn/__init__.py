@@ -21,6 +21,7 @@ from tapemagic.nn import metrics as metrics
 from tapemagic.nn import models as models
 from tapemagic.nn import optimizers as optimizers
 from tapemagic.nn import regularizers as regularizers
+from tapemagic.nn import saving as saving
 from tapemagic.nn.absent import absent
 from tapemagic.nn.layer import Layer as Layer
 

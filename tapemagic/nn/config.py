@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from tapemagic.engine.runtime import register_global_state
@@ -54,6 +56,9 @@ def float_name(dtype: object) -> str:
     """
     if dtype is None:
         return floatx()
+    # The policy in a config of Keras's, which a user's from_config passes on.
+    if isinstance(dtype, Mapping) and dtype.get("class_name") == "DTypePolicy":
+        dtype = dtype["config"]["name"]
     try:
         name = np.dtype(dtype).name  # type: ignore[call-overload]
     except TypeError:

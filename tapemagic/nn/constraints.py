@@ -9,6 +9,7 @@ import numpy as np
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.nn.arguments import number
 from tapemagic.nn.config import epsilon
+from tapemagic.nn.configurable import Configurable
 from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.identifiers import find, snake_case
 
@@ -18,7 +19,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class Constraint:
+class Constraint(Configurable):
     """Base class of constraints: override `__call__`, which returns the new value of a variable.
 
     Raises OptionError from each class here, if an option has a value that it doesn't accept.

@@ -8,10 +8,14 @@ from difflib import get_close_matches
 from typing import Any
 
 from tapemagic.errors import OptionError
+from tapemagic.nn.custom_objects import get_registered_object
+from tapemagic.nn.object_configs import deserialize_keras_object
 
 
 def find(identifier: Any, table: Mapping[str, Any], what: str) -> Any:
     """Return the object for an identifier: look a string up, call a class, return any other callable unchanged.
+
+    A registered class or function has a name as well, and a dict is a config that `get_config` returned.
 
     Raises OptionError for an unknown name, or for an object that can't be called.
 
@@ -28,11 +32,15 @@ def find(identifier: Any, table: Mapping[str, Any], what: str) -> Any:
     >>> find("absolute", {"absolute": abs}, "an activation")(-1)
     1
     """
-    if isinstance(identifier, str):
+    if isinstance(identifier, Mapping) and "class_name" in identifier:
+        value = deserialize_keras_object(identifier)
+    elif isinstance(identifier, str):
         try:
             value = table[identifier]
         except KeyError:
-            raise OptionError(_unknown(identifier, table, what)) from None
+            value = get_registered_object(identifier)
+            if value is None:
+                raise OptionError(_unknown(identifier, table, what)) from None
     elif callable(identifier):
         value = identifier
     else:

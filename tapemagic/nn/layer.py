@@ -33,15 +33,13 @@ from tapemagic.errors import (
 from tapemagic.nn import constraints, initializers, regularizers
 from tapemagic.nn.attached_masks import carried, mask_of, masks, set_mask
 from tapemagic.nn.config import float_name
+from tapemagic.nn.configurable import Recorded
 from tapemagic.nn.input_spec import InputSpec
-from tapemagic.nn.module import Module
+from tapemagic.nn.module import Module, awaiting_variables, tell_variables_exist
+from tapemagic.nn.object_configs import option_config
 from tapemagic.nn.symbolic import call_symbolically, calls, has_symbolic, nodes_of, symbols
 
 Shape = tuple[int | None, ...]
-
-_NOT_SAVED = frozenset({"save", "export", "to_json", "get_config"})
-"""Methods by which Keras saves the structure of a model."""
-
 
 _WITHOUT_EFFECT = frozenset(
     {
@@ -92,11 +90,13 @@ def _once(build: Callable[..., None]) -> Callable[..., None]:
             calls.stack.pop()
         self.built_shape = input_shape
         self.built = True
+        if awaiting_variables:
+            tell_variables_exist()
 
     return named
 
 
-class Layer(Module):
+class Layer(Module, Recorded):
     """Base class of layers: override `build`, which creates the variables, and `call`, which computes the output.
 
     Every layer takes the parameters below as keyword arguments.
@@ -174,7 +174,14 @@ class Layer(Module):
     """True if reports show each call as a box."""
 
     __tape_unwatched__ = frozenset(
-        {"_initialized", "_last_call", "_losses_of", "built_shape", "declared_shape"}
+        {
+            "_init_arguments",
+            "_initialized",
+            "_last_call",
+            "_losses_of",
+            "built_shape",
+            "declared_shape",
+        }
     )
 
     built = False
@@ -234,8 +241,8 @@ class Layer(Module):
         """Return why an attribute is missing, and what to write, or '' if the reason is unknown."""
         if "_dtype" not in vars(self):
             return f"write super().__init__() as the first line of __init__ in the class {type(self).__name__}"
-        if name in _NOT_SAVED:
-            return "write save_weights('net.weights.npz') to save the weights, or pickle the model"
+        if name == "export":
+            return "write save('net.keras') to save the model, as Keras 3 reads it"
         if not self.built and not name.startswith("_"):
             return f"{self.name!r} has no variables before it is built: call it on data, or its build((None, 3)), first"
         return ""
@@ -633,6 +640,44 @@ class Layer(Module):
             for variable, value in zip(variables, before, strict=True):
                 variable.assign(value, read_value=False)
             raise
+
+    _not_in_config = frozenset({"input_shape", "input_dim"})
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the options from which `from_config` creates an equal layer, without its weights.
+
+        Raises NotImplementedError for a subclass whose constructor has arguments that aren't numbers, strings or lists
+        of these: it needs its own `get_config`.
+
+        Examples
+        --------
+        >>> from tapemagic import nn
+        >>> config = nn.Dense(2, name="out").get_config()
+        >>> config["name"], config["units"]
+        ('out', 2)
+        >>> nn.Dense.from_config(config)
+        <Dense name=out, built=False>
+        """
+        config = super().get_config()
+        first = {
+            name: config.pop(name) for name in ("name", "trainable", "dtype") if name in config
+        }
+        if "dtype" in first:
+            policy = {"class_name": "DTypePolicy", "config": {"name": self.dtype}}
+            first["dtype"] = {"module": "keras", **policy, "registered_name": None}
+        if config.get("activity_regularizer", ...) is None:
+            del config["activity_regularizer"]
+        # Written out, because Keras's default depends on the settings of a computer.
+        if "data_format" in config:
+            config["data_format"] = "channels_last"
+        for kind, constraint in self._constraints.items():
+            name = f"{kind.replace('recurrent_kernel', 'recurrent')}_constraint"
+            config[name] = option_config(name, constraint)
+        return first | config
+
+    def get_build_config(self) -> dict[str, Any] | None:
+        """Return the shape for which the layer was built, or None before."""
+        return {"input_shape": self.built_shape} if self.built_shape is not None else None
 
     def _as_input(self, x: Any) -> Any:
         """Convert an argument to a tensor, or to a structure of tensors, of the layer's dtype if floating-point."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,10 +17,22 @@ from tapemagic.errors import OptionError
 from tapemagic.nn.identifiers import snake_case
 from tapemagic.nn.weights import OPTIMIZER, read, require_same, write
 
-_UNTRACKED = frozenset({"_frozen", "_regularized", "_added_losses", "_initialized"})
+_UNTRACKED = frozenset(
+    {"_init_arguments", "_frozen", "_regularized", "_added_losses", "_initialized"}
+)
 """Attributes that refer to variables which other attributes hold."""
 
 _names: Counter[str] = register_global_state(Counter())
+
+awaiting_variables: dict[int, Callable[[], None]] = {}
+"""Functions that are called whenever a layer or an optimizer has created variables, such as to restore these."""
+
+
+def tell_variables_exist() -> None:
+    """Call the functions that wait for new variables."""
+    for function in list(awaiting_variables.values()):
+        function()
+
 
 _cached_walks: dict[int, list[tuple[str, Module, list[tuple[str, Any]]]]] = {}
 """Results of `Module._walk` by the ids of modules, inside an `unchanged` block."""
@@ -110,14 +122,23 @@ class Module:
         variables: dict[str, Variable] = {}
         seen: set[int] = set()
         for prefix, module, parts in self._walk():
-            own = [part for part in parts if isinstance(part[1], Variable)]
-            if len(own) > 1:
-                own.sort(key=lambda part: not module._trains(part[1]))
-            for path, variable in own:
+            for path, variable in module._sorted(parts):
                 if id(variable) not in seen:
                     seen.add(id(variable))
                     variables[_free(f"{prefix}/{path}" if prefix else path, variables)] = variable
         return variables
+
+    def own_variables(self) -> list[Variable]:
+        """Return the variables of this module without those of inner modules, first the trainable ones."""
+        own = {id(variable): variable for _, variable in self._sorted(_parts(self))}
+        return list(own.values())
+
+    def _sorted(self, parts: list[tuple[str, Any]]) -> list[tuple[str, Variable]]:
+        """Return the variables among the parts of this module with their paths, first the trainable ones."""
+        own = [part for part in parts if isinstance(part[1], Variable)]
+        if len(own) > 1:
+            own.sort(key=lambda part: not self._trains(part[1]))
+        return own
 
     def named_modules(self) -> dict[str, Module]:
         """Return this module, under the path '', and all inner modules by path."""

@@ -10,6 +10,7 @@ from tapemagic.engine.operations.norms import l2_normalize
 from tapemagic.errors import ShapeError
 from tapemagic.nn.arguments import choice, number
 from tapemagic.nn.config import epsilon
+from tapemagic.nn.configurable import Configurable
 from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.identifiers import find
 
@@ -19,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-class Regularizer:
+class Regularizer(Configurable):
     """Base class of regularizers: override `__call__`, which returns one number for a variable.
 
     Raises OptionError from each class here, if an option has a value that it doesn't accept, such as a negative factor.

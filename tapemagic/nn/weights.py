@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import lzma
 import math
@@ -27,14 +28,35 @@ MAX_NAME_BYTES = 2**16 - 1
 """Maximum length of a name in a zip archive, whose header stores the length in 16 bits."""
 
 
-def write(path: Any, arrays: Mapping[str, Any]) -> None:
+def write(path: Any, arrays: Mapping[str, Any], overwrite: bool = True) -> None:
     """Write named arrays to a `.npz` file, which replaces an existing file only when it's complete."""
-    path = _npz(path)
+    with replacing(_npz(path), overwrite) as file:
+        _write_zip(file, arrays)
+
+
+@contextmanager
+def replacing(path: Path, overwrite: bool = True) -> Iterator[Any]:
+    """Open a file for writing, which replaces an existing file at the end of the block, unless the block fails."""
     target = Path(os.path.realpath(path))  # so that a symbolic link stays a link
-    unfinished = target.with_name(f".{uuid.uuid4().hex}.npz")
+    if target.is_dir():
+        raise IsADirectoryError(
+            errno.EISDIR, "a folder has the name of the file that would be written", str(path)
+        )
+    if not overwrite and target.exists():
+        raise FileExistsError(
+            errno.EEXIST, "the file exists already: write overwrite=True to replace it", str(path)
+        )
+    unfinished = target.with_name(f".{uuid.uuid4().hex}{target.suffix}")
     try:
-        with unfinished.open("xb") as file:
-            _write_zip(file, arrays)
+        try:
+            opened = unfinished.open("xb")
+        except OSError as error:
+            # The user knows the file by its own name.
+            raise type(error)(
+                error.errno, f"the file can't be written: {error.strerror}", str(path)
+            ) from error
+        with opened as file:
+            yield file
         # The new file keeps the permissions of the old one.
         if target.exists():
             unfinished.chmod(target.stat().st_mode & 0o7777)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Sequence
 from types import CodeType
 from typing import Any, NamedTuple
 
@@ -72,6 +73,8 @@ class Driver:
         self._values: dict[int, str] = {}
         self._results: list[str] = []
         self._variables: dict[int, str] = {}
+        self._assigned = {id(variable) for variable, _ in program.assigned}
+        self._handles: dict[int, str] = {}
         self.lines: list[str] = []
         self._names = parameters(function, call)
         self._parameters = self._passed = "*q_args, **q_kwargs"
@@ -197,7 +200,7 @@ class Driver:
                 value = self._values[k] = self._inputs.get(k, f"q_a{k}")
                 if isinstance(x, Variable):
                     self._require(f"{name}._trainable is not {x.trainable}")
-                    self.lines.append(f"{value} = {name}._handle._value")
+                    self.lines.append(f"{value} = {self._read(x, name)}")
                 else:
                     self.lines.append(f"{value} = {name}._value")
                 self._check_value(value, unwrap(x))
@@ -288,7 +291,16 @@ class Driver:
             return self._values[origin]
         if isinstance(origin, Reached):
             return origin.local if origin.is_array else f"{origin.local}._value"
-        return self._variables.get(id(origin)) or f"{self._local(origin)}._handle._value"
+        return self._variables.get(id(origin)) or self._read(origin, self._local(origin))
+
+    def _read(self, variable: Variable, name: str) -> str:
+        """Return the expression for the value of a Variable; keep the handle if the program assigns the Variable."""
+        if id(variable) not in self._assigned:
+            return f"{name}._handle._value"
+        if id(variable) not in self._handles:
+            handle = self._handles[id(variable)] = f"q_before{len(self._handles)}"
+            self.lines.append(f"{handle} = {name}._handle")
+        return f"{self._handles[id(variable)]}._value"
 
     def _check_variables(self) -> None:
         """Require that Variables have the memory layout for which the program was compiled."""
@@ -324,15 +336,25 @@ class Driver:
         """Write the lines that wrap the results of the program as tensors, lists and dicts."""
         program, notes = self._program, self._program.notes
         new_values = self._results[len(program.results) :]
-        for (variable, _), value in zip(program.assigned, new_values, strict=True):
-            self._assign(self._local(variable), value)
+        self._assign([self._local(variable) for variable, _ in program.assigned], new_values)
         leaves = [self._result(k, *each) for k, each in enumerate(notes["leaves"])]
         self.lines.append(f"return {self._packed(notes['structure'], iter(leaves))}")
 
-    def _assign(self, variable: str, value: str) -> None:
-        """Assign a value to a Variable as `exchange` does: a new handle with the same id."""
-        self.lines += ["q_h = q_new(*q_tensor)", f"q_h._value = {value}"]
-        self.lines += [f"q_h._id = {variable}._handle._id", f"{variable}._handle = q_h"]
+    def _assign(self, variables: Sequence[str], values: Sequence[str]) -> None:
+        """Assign values to Variables as `exchange` does: new handles with the same ids."""
+        for k, (variable, value) in enumerate(zip(variables, values, strict=True)):
+            self.lines += [f"q_h{k} = q_new(*q_tensor)", f"q_h{k}._value = {value}"]
+            self.lines.append(f"q_h{k}._id = {variable}._handle._id")
+        # If another thread assigned a value meanwhile, all is computed again, or its update would be lost. From this
+        # check to the last assignment there is no call, hence no thread switch.
+        changed = [
+            f"{self._local(variable)}._handle is not {self._handles[id(variable)]}"
+            for variable, _ in self._program.assigned
+            if id(variable) in self._handles
+        ]
+        if changed:
+            self.lines.append(f"if {' or '.join(changed)}: continue")
+        self.lines += [f"{variable}._handle = q_h{k}" for k, variable in enumerate(variables)]
 
     def _result(self, k: int, how: str, what: Any) -> str:
         """Return the expression for one leaf of the results."""

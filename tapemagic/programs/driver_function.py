@@ -27,9 +27,9 @@ def lines_of(
     - `parts`: Sequence of (str, sequence of str). For each part the name of the `Miss` for which its checks leave the
       loop, empty for a part without checks, and its lines.
     """
-    # A failed check leaves the loop, which never runs twice. Both `break` and `try` cost nothing while
-    # all checks pass (Python 3.11). A nested function has free variables, so one code object serves
-    # several functions.
+    # A failed check leaves the loop, which runs again only if another thread assigned a Variable meanwhile. Both
+    # `break` and `try` cost nothing while all checks pass (Python 3.11). A nested function has free variables, so one
+    # code object serves several functions.
     lines = [
         f"def made({', '.join(FREE)}):",
         f"    def driver({parameters}):",

@@ -15,6 +15,7 @@ from tapemagic.engine.operations.normalization import masked
 from tapemagic.engine.recording import CONSTANT, FOREIGN, Absent, Record, is_id
 from tapemagic.engine.registry import HARMLESS
 from tapemagic.engine.tape.base_tape import Contents
+from tapemagic.engine.tape.careful_sweep import holds_nan
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import SourceError
@@ -92,6 +93,12 @@ class RecordTrace(Trace):
         self._places = places
         self._positions: dict[int, int] = {}
         self._nodes: dict[int, tuple[Any, Node]] = {}
+
+    def guard(self, x: Any) -> bool:
+        """Return the bool of a symbol. Whether a gradient holds a nan is decided once, by the recorded values."""
+        if getattr(x._node, "function", None) is holds_nan:
+            return bool(x._concrete)
+        return super().guard(x)
 
     def at(self, position: int) -> None:
         """Set the record that runs."""

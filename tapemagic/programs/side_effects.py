@@ -64,7 +64,10 @@ TYPE = "it uses type(x), which is different for traced arrays: write isinstance(
 CATCHES = "it catches errors, and a program cannot branch on them: test the condition with if"
 HIDING = {
     **dict.fromkeys(("__globals__", "f_globals", "f_locals", "f_builtins", "_getframe"), ANYTHING),
-    **dict.fromkeys(("save_weights", "load_weights"), f"which uses a file: {OUTSIDE}"),
+    **dict.fromkeys(
+        ("save_weights", "load_weights", "save_model", "load_model"),
+        f"which uses a file: {OUTSIDE}",
+    ),
     "__subclasses__": "which finds classes without their names: write the names",
 }
 """Attributes that make everything readable, and the words about them."""

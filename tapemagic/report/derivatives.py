@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.tape.tape import Tape
+from tapemagic.engine.tape.cotangents import key_of
+from tapemagic.engine.tape.tape import Tape, noting_sweeps, take_spared
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.explain.caller import TargetGroup
 from tapemagic.explain.formatting import SUBSCRIPTS, derivative_symbol, format_size, unique_name
@@ -93,11 +94,13 @@ class GradientTable:
     """Derivatives by target, source and order, with the errors that prevented some.
 
     - `begins`: For each order, the number of records before its derivatives.
+    - `spared`: The derivatives that would be nan somewhere if selections didn't leave entries unused.
     """
 
     gradients: dict[Key, Tensor | None] = field(default_factory=dict)
     problems: dict[Key, str] = field(default_factory=dict)
     begins: list[int] = field(default_factory=list)
+    spared: set[Key] = field(default_factory=set)
 
     def level(self, position: int) -> int:
         """The order of the derivative that a record belongs to, by its position, or 0 for a record of the cell.
@@ -114,6 +117,13 @@ def differentiate(
     tape: Tape, targets: Sequence[Named], sources: Sequence[Named], order: int
 ) -> GradientTable:
     """Compute the derivatives of all orders up to `order`, and record all but the last on the tape."""
+    with noting_sweeps(tape):
+        return _differentiate(tape, targets, sources, order)
+
+
+def _differentiate(
+    tape: Tape, targets: Sequence[Named], sources: Sequence[Named], order: int
+) -> GradientTable:
     table = GradientTable()
     values = [value for _, value in sources]
     for level in range(1, order + 1):
@@ -140,12 +150,16 @@ def take_gradients(
     tape: Tape, table: GradientTable, target: Any, sources: Sequence[Any], keys: Sequence[Key]
 ) -> None:
     """Add gradients to a table; where a rule fails, add None and the error as its reason."""
+    take_spared(tape)
     try:
         gradients = tape.gradient(target, sources)
     except Exception as error:  # noqa: BLE001 -- a rule may call anything, and LinAlgError isn't a ValueError
         gradients = [None] * len(keys)
         table.problems.update((key, failure_reason(error)) for key in keys)
     table.gradients.update(zip(keys, gradients, strict=True))
+    spared = take_spared(tape)
+    pairs = zip(keys, sources, strict=True)
+    table.spared.update(key for key, x in pairs if key_of(x) in spared)
 
 
 def failure_reason(error: Exception) -> str:

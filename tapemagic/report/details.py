@@ -194,8 +194,10 @@ class Details:
                 for value in requested
             }
 
-    def check(self) -> GradientFindings:
+    def check(self, may_run: bool = True) -> GradientFindings:
         """The contents of the tab Gradients, with its derivatives checked by finite differences.
+
+        - `may_run`: Whether the cell may run again for that.
 
         Raises
         ------
@@ -203,7 +205,7 @@ class Details:
         """
         subject = self._kept()
         with shared_summaries(), np.errstate(all="ignore"):
-            return checked(subject)
+            return checked(subject, may_run)
 
 
 def _weight(subject: Subject) -> int:

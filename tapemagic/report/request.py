@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -30,6 +31,41 @@ class Compute(Protocol):
         """Compute the small lazy values of a subject, and `entries` of matrices; return remarks for the verdict."""
 
 
+class RerunError(Exception):
+    """Raised if a cell can't be run again with nudged inputs; the message says why, after "the cell wasn't run"."""
+
+
+# Protocols for the same reason.
+class Run(Protocol):
+    """A further run of a cell."""
+
+    def find(self, x: Any) -> Any:
+        """Return the value in this run for a tensor of the ordinary run, or raise a RerunError."""
+
+    def start(self, x: Any) -> Any:
+        """Return the value with which this run began to use a source, before it was nudged, or raise a RerunError."""
+
+    def tape(self) -> Any:
+        """Return a tape with the recording of this run."""
+
+
+class Reruns(Protocol):
+    """Runs a cell again with nudged inputs."""
+
+    @property
+    def problem(self) -> str:
+        """The reason why the cell isn't run again, or ''."""
+
+    def can_nudge(self, x: Any) -> bool:
+        """Return True if a run can have another value for a source."""
+
+    def isolated(self) -> AbstractContextManager[None]:
+        """Undo afterwards what runs change, and hide what they display."""
+
+    def run(self, values: Mapping[int, Any]) -> Run:
+        """Run the cell with other values for sources, given by id, or raise a RerunError."""
+
+
 @dataclass(frozen=True)
 class ReportRequest:
     """The contents that a report should have.
@@ -44,6 +80,7 @@ class ReportRequest:
       result.
     - `matrices`: Sequence of {'jacobian', 'hessian'}. The full matrices to compute in addition to the gradients.
     - `check`: Compare the gradients with finite differences.
+    - `reruns`: Runs the cell again for that; without it, only the recorded operations are repeated.
     - `code`: Write the derivatives as a NumPy program.
     - `plot`: Runs the cell over a range of one variable, and returns the curves.
     - `compute`: Computes the lazy values of the report.
@@ -61,6 +98,7 @@ class ReportRequest:
     target_names: Sequence[str] = ()
     matrices: Sequence[Kind] = ()
     check: bool = False
+    reruns: Reruns | None = None
     code: bool = False
     plot: Callable[..., Any] | None = None
     compute: Compute | None = None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tests.conformance.programs import agrees, differs, recorded
 
 
@@ -19,6 +21,30 @@ def test_zero_to_the_zero(tf: Any) -> Any:
     """x**0 at 0: 0 (NaN in TensorFlow)."""
     tape, x, y, z = recorded(tf, lambda x, y: x**y, tf.constant(0.0), tf.constant(0.0))
     return tape.gradient(z, [x, y])
+
+
+@differs(tensorflow=[["nan", 0.5], ["nan", 1.0]], tapemagic=[[0.0, 0.5], [0.0, 1.0]])
+def test_what_a_selection_leaves_out(tf: Any) -> Any:
+    """where(x>0, log x, 0) at 0, and log(x)[1:]: 0 for what isn't selected (NaN in TensorFlow)."""
+    x = tf.constant([0.0, 2.0])
+    y = tf.constant([0.0, 1.0])
+    with np.errstate(all="ignore"), tf.GradientTape(persistent=True) as tape:
+        tape.watch([x, y])
+        chosen = tf.where(x > 0.0, tf.math.log(x), 0.0)
+        sliced = tf.math.log(y)[1:]
+    with np.errstate(all="ignore"):
+        return [tape.gradient(chosen, x), tape.gradient(sliced, y)]
+
+
+@agrees
+def test_what_a_selection_leaves_out_of_a_root(tf: Any) -> Any:
+    """where(x>0, sqrt x, 0) at 0: TensorFlow's rule multiplies by 0 as 0, too."""
+    x = tf.constant([0.0, 4.0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = tf.where(x > 0.0, tf.sqrt(x), 0.0)
+    with np.errstate(all="ignore"):
+        return tape.gradient(y, x)
 
 
 @differs(tensorflow=[1.0, 0.0, 0.0], tapemagic=[1.0, 8.0, 0.0])

@@ -56,7 +56,6 @@ SURELY = {
     "f = functools.partial(lambda k, u: float(u) * k, 2.0); y = f(x) * x": "float() on line 2",
     "y = sum(map(float, [x, x])) * x": "float() on line 2",
     "m = np.ma.array([1.0, 2.0], mask=[0, 1])\n    y = (m * x).sum() * x": "NumPy on line 3",
-    "m = np.ma.array([1.0, 2.0, 3.0])\n    h = m - x\n    y = h.sum() * x": "NumPy on line 3",
     "h = eval('math.sin(x)'); y = h * x": "float() on line 2",
 }
 
@@ -108,6 +107,7 @@ PERHAPS = {
     "def speed(t, u): return -float(x) * u\n    from scipy.integrate import solve_ivp\n"
     "    s = solve_ivp(speed, (0, 1), [1.0])\n    y = s.y[0, -1] * x": "float() on line 2",
     "from types import SimpleNamespace\n    s = SimpleNamespace(v=float(x))\n    y = s.v * x": "float() on line 3",
+    "m = np.ma.array([1.0, 2.0, 3.0])\n    h = m - x\n    y = h.sum() * x": "NumPy on line 3",
     "exec('h = math.sin(x)')\n    y = h * x": "float() on line 2",
 }
 

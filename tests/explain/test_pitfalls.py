@@ -553,7 +553,7 @@ MISSING = {
     "with tape:\n a = c * 3\n tape.watch(c)\n y = c + a": "Compute it after tape.watch(c)",
     "with tape:\n a = x * 2; b = math.sin(x); y = a * b": "Write np.sin(x)",
     "import scipy.special\nwith tape:\n y = scipy.special.softmax(x) + x": "Write tapemagic.softmax(x, axis)",
-    "from scipy.special import softmax\nwith tape:\n s = softmax(x)\n y = s + x": "so it's wrong. Write tapemagic.soft",
+    "from scipy.special import softmax\nwith tape:\n s = softmax(x)\n y = s + x": "Write tapemagic.soft",
     "with tape:\n p = np.poly1d(np.stack([x, x]))\n y = x * np.polyder(p).coeffs[0]": "np.poly1d is a plain array",
     "with tape:\n q = np.polyder(np.poly1d(np.stack([x, x])))\n y = x * q.coef[0]": "np.poly1d is a plain array",
     "a = np.zeros(2)\nwith tape:\n np.put(a, 0, float(x))\n y = x * a[0]": "on line 3 (np.put(a, 0, float(x)))",

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.lib.pretty import pretty
 
 from tapemagic import GradientTape
 from tapemagic.engine import recording, registry
@@ -381,3 +382,58 @@ z = v * 7.0
     assert (32.0, 3) == at_rule.values
     assert [9, 9, 9, 10, 10, 10, 7, 10, 10, 10, 11] == list(lines)
     assert 1152.0 == float(run("g"))
+
+
+COMPARISONS = """
+import json
+
+def kind(value):
+    match value:
+        case True:
+            return "true"
+        case False:
+            return "false"
+        case _:
+            return "other"
+
+y = 2 * x - 1
+z = x
+for _ in range(300):
+    z = z * 0.99 + 0.01
+values = [
+    x > 2, 2 < x, x == 3, x != 3, 1 < x < 5, not x, x > 2 and x < 2, y >= x, z > 0, -y < 0, +x > 0, abs(x) > 2,
+    x % 2 > 0.5, x // 2 > 1, x**2 > 8, 1 / x > 0, divmod(x, 2)[0] > 0, xs[0] > 0, sum(xs) > 2, sum([x, y]) > 1,
+    max(x, 2.0) > 1, (x > 1) + (x > 2), ~(n > 2), n > 2, n * x > 2, x > n, x > np.float64(2), np.sin(x) > 0,
+    np.abs(x) > 2, np.add(x, 1) > 2, np.greater(x, 2), array[0] > 2, x + array[0] > 2, float(x) > 2,
+]
+found = [(type(value).__name__, type(value).__module__, kind(value), repr(value), f"{value}") for value in values]
+order = sorted([1.0, 4.0, 2.0], key=lambda k: x > k)
+text = json.dumps({"above": x > 2, "isinstance": isinstance(y > 2, bool), "is": (y > 2) is True})
+x * y
+"""
+
+
+def test_comparisons_are_those_of_a_plain_cell(run: Run, variables: dict[str, Any]) -> None:
+    """Python's where the values were Python's, and NumPy's elsewhere; also if the cell runs again."""
+    run("xs, n, array = [1.0, 3.0], np.float64(3.0), np.array([3.0, 4.0])")
+    run(COMPARISONS)
+    plain = [variables[name] for name in ("found", "order", "text")]
+
+    for _ in range(2):
+        run(f"%%tape x xs n array{COMPARISONS}")
+        assert [variables[name] for name in ("found", "order", "text")] == plain
+    assert {kind for kind, *_ in plain[0]} == {"bool", "int"}
+    assert {module for _, module, *_ in plain[0]} == {"builtins", "numpy"}
+
+
+def test_a_comparison_with_python_s_result_is_an_exit(run: Run) -> None:
+    """The tape knows where the path ends."""
+    for cell in ("y = (x > 2) * 1.0", "passed = (x > 2) + (x > 1)\ny = 2.0 * passed"):
+        assert "np.greater on line 2" in pretty(run(f"%%tape x\n{cell}"))
+
+
+def test_comparisons_of_explicit_tensors(run: Run) -> None:
+    """Constants, Variables and results outside of cells stay NumPy's."""
+    assert ["np.True_"] * 3 == run("[repr(v > 1), repr(z > 1), repr(tm.constant(2.0) * 3 > 1)]")
+    run("%%tape\nkinds = repr(v > 1), repr(v * 2 > 1)\nv * 2")
+    assert ("np.True_", "np.True_") == run("kinds")

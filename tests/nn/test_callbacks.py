@@ -108,8 +108,12 @@ def test_checkpoints(tmp_path: Path) -> None:
 
 def test_bad_checkpoints(tmp_path: Path) -> None:
     """Other endings, and names that cannot be filled, are refused."""
-    with pytest.raises(OptionError, match=r"to \.npz files"):
-        nn.callbacks.ModelCheckpoint("model.keras")
+    with pytest.raises(
+        OptionError, match=r"in \.keras or \.npz, not '.*': write ModelCheckpoint\('best\.keras'\)"
+    ):
+        nn.callbacks.ModelCheckpoint("model.ckpt")
+    with pytest.raises(OptionError, match=r"write ModelCheckpoint\('best\.weights\.h5'\)"):
+        nn.callbacks.ModelCheckpoint("model.keras", save_weights_only=True)
     check = nn.callbacks.ModelCheckpoint(tmp_path / "{val_loss}.npz")
     with pytest.raises(OptionError, match=r"can.t be formatted with epoch, loss"):
         model_of().fit(X, Y, verbose=0, callbacks=[check])

@@ -230,7 +230,7 @@ MISSING: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: nn.Dense(2, name="d").kernel,
         "has no attribute 'kernel': 'd' has no variables before it is built: call it on data",
     ),
-    "not saved": (lambda: nn.Sequential().save("net.keras"), "write save_weights("),
+    "not exported": (lambda: nn.Sequential().export("net"), "write save("),
     "volumes": (lambda: nn.Conv3D, "no nn.Conv3D: there are layers for signals and images"),
     "volumes of layers": (
         lambda: nn.layers.MaxPooling3D,

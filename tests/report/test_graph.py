@@ -382,7 +382,8 @@ def bad(found: Findings) -> tuple[list[str], list[str]]:
         (lambda a: a * 2.0, np.nan, ["a"]),
         (lambda a: np.sum(a * np.array([1.0, np.inf])), 1.0, ["[1.0, inf]"]),
         (lambda a: np.sqrt(a * 3.0) + a, 0.0, ["v1"]),
-        (lambda a: np.sum(np.where(a > 0, np.sqrt(a), a)), np.arange(-9.0, 9.0), ["a"]),
+        (lambda a: np.sum(np.where(a > 0, np.sqrt(a), a)), np.arange(-9.0, 9.0), []),
+        (lambda a: np.sum(np.sqrt(a) ** 2), np.arange(-9.0, 9.0), ["v1"]),
         (lambda a: a / 2.0 + a, 1.0, []),
     ],
 )

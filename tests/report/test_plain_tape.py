@@ -85,6 +85,22 @@ def test_all_faces() -> None:
     report.close()
 
 
+def test_a_check_claims_nothing_about_what_left_the_tape() -> None:
+    """A program can't be run again, so only its recording is checked, and the sentence says so."""
+    x = tm.Variable(1.3)
+    with tm.GradientTape() as tape:
+        k = float(x)
+        y = k * x
+
+    words = str(tape.report(y, x, check=True))
+
+    assert (
+        "The gradient matches finite differences. Only the recorded operations were compared."
+        in words
+    )
+    assert "What left the tape through float() on line" in words
+
+
 def test_it_does_not_consume_the_tape_and_records_nothing() -> None:
     """Neither on this tape, which may be asked in its block, nor on one around it."""
     x = tm.Variable(3.0)

@@ -130,13 +130,34 @@ def test_only_what_the_target_was_computed_from_counts() -> None:
 
 
 def test_the_trap_of_where() -> None:
-    """A branch that was not chosen is differentiated all the same."""
-    [text] = quietly(lambda a: np.sum(np.where(a > 0, np.sqrt(a), 0.0)), np.array([4.0, 0.0]))
+    """A branch that was not chosen is differentiated all the same: the tape keeps its 0, and says who does not."""
 
+    def compute(a: Any) -> Any:
+        return np.sum(np.where(a > 0, np.log(a) / a, 0.0)) + np.sum(np.sqrt(a)[:1])
+
+    with np.errstate(all="ignore"):
+        found = record(compute, np.array([4.0, 0.0]))
+
+    assert not texts(found, "nonfinite")
     assert (
-        "dy/da holds nan: the derivative of sqrt is infinite at a[1] = 0.0 (line 2), and np.where multiplies it by 0, "
-        "because it differentiates both branches. Write np.sqrt(np.where(condition, a, 1.0)) instead."
-        == text
+        "dy/da is 0 where np.where, an index or a mask leaves elements out, although the derivative of sqrt is "
+        "infinite at a[1] = 0.0 (line 6). PyTorch and JAX give nan there."
+    ) in texts(found, "note")
+
+
+def test_only_gradients_that_others_lose_are_named() -> None:
+    """Not the gradients that are 0 anyway, and not those by sources that no selection concerns."""
+    with np.errstate(all="ignore"):
+        found = record(
+            lambda a, b: np.sum(np.where(a > 0, np.log(a), 0.0)) + np.sum(b[1:]),
+            np.array([4.0, 0.0]),
+            np.array([0.0, 1.0]),
+        )
+
+    [text] = texts(found, "note")
+    assert text.startswith("dy/da is 0 where")
+    assert text.endswith(
+        "infinite at a[1] = 0.0 (line 2). TensorFlow, PyTorch and JAX give nan there."
     )
 
 

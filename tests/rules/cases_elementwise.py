@@ -262,7 +262,7 @@ SPECIAL = [
     at(np.clip, [0.0, 1.0], [1.0, 0.0], "max=", lambda x: x.clip(max=0.5)),
     special(np.clip, None, (0.5, 0.5, 0.5), (1.0, 0.0, 0.0), "ties"),
     special(np.clip, None, (0.0, 2.0, 1.0), (0.0, 0.0, 1.0), "crossed limits"),
-    at(np.where, 0.0, NAN, "log", lambda x: np.where(x > 0, np.log(x), 0), True),
+    at(np.where, 0.0, 0.0, "log", lambda x: np.where(x > 0, np.log(x), 0), True),
     at(np.where, [-1.0, 4.0], [0.0, 0.25], "safe", lambda x: np.where(x > 0, np.log(np.where(x > 0, x, 1)), 0)),
     at(np.where, [1.0, 2.0], None, "condition only", lambda x: np.where(x > 1, 1.0, 0.0)),
     special(

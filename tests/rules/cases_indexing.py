@@ -344,7 +344,7 @@ SPECIAL = [
     special(np.choose, lambda i, x, y: np.choose(i, [x, y]), [A([0, 1, 1]), WEIGHTS, WEIGHTS],
             [None, A([1.0, 0.0, 0.0]), A([0.0, 1.0, 1.0])], "tensor as index"),
     special(np.choose, lambda x, y: np.choose([0, 1], [x * [1.0, np.inf], y]),
-            [np.ones(2), np.ones(2)], [A([1.0, np.nan]), A([0.0, 1.0])],
+            [np.ones(2), np.ones(2)], [A([1.0, 0.0]), A([0.0, 1.0])],
             "inf where it was not chosen", warns=True),
     # The first true condition counts, whatever the later ones say.
     special(np.select, lambda x, y: np.select([x > 0, x > -5], [x, y], x),

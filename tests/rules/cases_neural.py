@@ -16,6 +16,7 @@ from tapemagic.engine.operations.logistic import hard_sigmoid, log_sigmoid, sigm
 from tapemagic.engine.operations.losses import sigmoid_cross_entropy, softmax_cross_entropy
 from tapemagic.engine.operations.normalization import dropout, masked
 from tapemagic.engine.operations.sparse_losses import sparse_softmax_cross_entropy
+from tapemagic.engine.operations.tails import exp2_slope, one_minus_sigmoid, sech2, sigmoid_error
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
 from tests.rules.harness import BROADCAST, Case, between, case, normal, positive, refused, special
 
@@ -167,7 +168,19 @@ LOSSES = [
     ),
 ]
 
-CASES = ACTIVATIONS + DROPOUT + EXPONENTIALS + LOSSES
+# -- slopes of results and operands, of which only the results count ---------------------------------
+
+TAILS = [
+    *(case(f, lambda y, f=f: f(y, np.zeros(3)), between(-0.9, 0.9, 3)) for f in (exp2_slope, one_minus_sigmoid, sech2)),
+    case(
+        sigmoid_error,
+        lambda y, labels: sigmoid_error(y, np.zeros(3), labels),
+        between(0.1, 0.9, 3),
+        between(0.1, 0.9, 3, seed=1),
+    ),
+]
+
+CASES = ACTIVATIONS + DROPOUT + EXPONENTIALS + LOSSES + TAILS
 
 # -- bends, infinities, single precision -----------------------------------------------------------
 

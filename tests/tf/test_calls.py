@@ -79,6 +79,56 @@ def test_lengths_of_counts(options: Any, expected: list[float]) -> None:
     assert tf.math.bincount(COUNTED, **options).numpy().tolist() == expected
 
 
+ROWS = [[1, 2, 1], [0, 4, 4]]
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "expected"),
+    [
+        (ROWS, {"axis": 0}, [1, 2, 1, 0, 2]),
+        (ROWS, {"axis": -1}, [[0, 2, 1, 0, 0], [1, 0, 0, 0, 2]]),
+        (ROWS, {"axis": -1, "binary_output": True}, [[0, 1, 1, 0, 0], [1, 0, 0, 0, 1]]),
+        (ROWS, {"binary_output": True}, [1, 1, 1, 0, 1]),
+        (ROWS, {"axis": -1, "minlength": 7}, [[0, 2, 1, 0, 0, 0, 0], [1, 0, 0, 0, 2, 0, 0]]),
+        (ROWS, {"axis": -1, "minlength": 7, "maxlength": 3}, [[0, 2, 1], [1, 0, 0]]),
+        (ROWS, {"axis": -1, "maxlength": 0}, [[], []]),
+        (
+            ROWS,
+            {"axis": -1, "weights": [[1.0, 2, 3], [4, 5, 6]]},
+            [[0, 4, 2, 0, 0], [4, 0, 0, 0, 11]],
+        ),
+        (ROWS, {"weights": [[1.0, 2, 3], [4, 5, 6]], "axis": 0}, [4, 4, 2, 0, 11]),
+        ([1, 2, 3], {"weights": [1.0, 2, 3], "maxlength": 2, "axis": -1}, [0, 1]),
+        ([1, 1, 2, 3], {"axis": -1}, [0, 2, 1, 1]),
+        ([1, 1, 2], {"binary_output": True, "maxlength": 2}, [0, 1]),
+        ([1.5, 2.0], {"axis": -1}, [0, 1, 1]),
+        ([], {"axis": -1}, []),
+        (np.zeros((2, 0), int), {"axis": -1, "minlength": 3}, [[0, 0, 0], [0, 0, 0]]),
+        (np.zeros((0, 3), int), {"axis": -1, "minlength": 2}, []),
+        (3, {"axis": -1}, [0, 0, 0, 1]),
+    ],
+)
+def test_counts_of_rows(values: Any, options: Any, expected: Any) -> None:
+    """Rows are counted on their own with axis=-1; the numbers are TensorFlow 2.21's."""
+    found = tf.math.bincount(values, **options)
+
+    assert found.numpy().tolist() == expected
+    assert found.dtype == (tf.float32 if "weights" in options else tf.int32)
+    assert tf.math.bincount([1, 1], binary_output=True, dtype=tf.float64).dtype == tf.float64
+
+
+def test_gradient_of_weights_that_are_counted_by_rows() -> None:
+    """It goes to the weight of each element; elements beyond maxlength get 0. TensorFlow has no gradient here."""
+    weights = tf.Variable([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    with tf.GradientTape() as tape:
+        totals = tf.math.bincount(ROWS, weights, maxlength=4, axis=-1) * [
+            [1.0, 2.0, 3.0, 4.0],
+            [5.0, 6.0, 7.0, 8.0],
+        ]
+
+    assert tape.gradient(totals, weights).numpy().tolist() == [[2.0, 3.0, 2.0], [5.0, 0.0, 0.0]]
+
+
 def test_negative_batch_dims() -> None:
     """batch_dims counts from the end of the indices, and the default axis from the end of params, as in TensorFlow."""
     params = tf.reshape(tf.range(12), (2, 2, 3))

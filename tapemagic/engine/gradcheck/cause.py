@@ -20,6 +20,9 @@ from tapemagic.engine.tape.base_tape import contents_of
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.constant import constant
 
+MAX_NAMED = 3
+"""The number of conversions that a message names."""
+
 MAX_EPSILON = 1e-10
 """Numbers with a larger rounding error are too coarse for finite differences."""
 
@@ -44,7 +47,7 @@ def likely_cause(at: WeightedSum, position: int, direction: Any, comparison: Com
         )
     exits = _exits(at, position)
     if exits:
-        return _of_exit(exits[-1])
+        return _of_exits(exits)
     if not np.any(at.gradient[slice(*spans(at.inputs)[position])]):
         return (
             "the tape's gradient is zero for all of this input: "
@@ -84,19 +87,28 @@ def _exits(at: WeightedSum, position: int) -> list[Event]:
             np.min(record.output_id) for record in tape.records if any(i <= 0 for i in record.ids)
         )
         last = max((i for i in with_constants if i <= last), default=0)
-    return [
-        event for event in contents_of(tape).events if event.kind == "exit" and event.time < last
-    ]
+    events = [event for event in contents_of(tape).events if event.time < last]
+    # Most text is only printed, so it counts if there is nothing else.
+    exits = [event for event in events if event.kind == "exit"]
+    return exits or [event for event in events if event.kind == "text"]
 
 
-def _of_exit(event: Event) -> str:
-    """Say which conversion lost track of a value, where, and what to write instead."""
-    through = str(event.what)
-    if event.place:
-        library = f" in {event.place.library}" if event.place.library else ""
-        line = shorten(source_line(event.place), 60, placeholder="…")
-        through += f"{library} on line {event.place.line}" + (f" ({line})" if line else "")
+def _of_exits(events: list[Event]) -> str:
+    """Say which conversions lost track of a value, where, and what to write instead."""
+    # The same conversion happens once in each call. Of several, any may be the one whose result was used.
+    found = list(dict.fromkeys(map(_words, events)))
+    rest = len(found) - MAX_NAMED
+    through = " or ".join(found[:MAX_NAMED]) + (f" or {rest} other calls" if rest > 0 else "")
     return (
         f"{through} turned this input into a plain number, so the tape's gradient may lack a part: "
         "compute with the tensor itself, with np.sin(x) instead of math.sin(x)"
     )
+
+
+def _words(event: Event) -> str:
+    """Return the name and the line of a conversion."""
+    if not event.place:
+        return str(event.what)
+    library = f" in {event.place.library}" if event.place.library else ""
+    line = shorten(source_line(event.place), 60, placeholder="…")
+    return f"{event.what}{library} on line {event.place.line}" + (f" ({line})" if line else "")

@@ -21,8 +21,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 DISPATCHED = (np.ufunc, type(np.sum))
 """Types of functions that follow NumPy's protocols, so that tensors among the arguments are recorded."""
 
-ARRAYS = {np.ndarray}
-"""Classes of arguments that are plain values: no tensors, no placeholders, nothing traced."""
+PLAIN_VALUES = frozenset({np.ndarray, np.float64, np.float32})
+"""Frequent types of arguments that are plain values: no tensors, no placeholders, nothing traced."""
 
 
 @cache
@@ -50,10 +50,10 @@ def primitive(function: F) -> F:
             operation = registry.OPERATIONS.get(recorded)
             if operation is not None and operation.pointwise and operation.rules:
                 return apply_elementwise(operation, args[0])
+        if not kwargs and PLAIN_VALUES.issuperset(map(type, args)):
+            return function(*args)
         if tensors_in(args) or (kwargs and tensors_in(kwargs.values())):
             return call(recorded, args, kwargs)
-        if not kwargs and set(map(type, args)) == ARRAYS:
-            return function(*args)
         for x in args:
             kind: Any = type(x)
             if not _may_be_placeholder(kind):
@@ -72,6 +72,7 @@ def primitive(function: F) -> F:
         )
 
     recorded.on_arrays = on_arrays  # type: ignore[attr-defined]
+    recorded.on_values = function  # type: ignore[attr-defined]
     return recorded  # type: ignore[return-value]
 
 

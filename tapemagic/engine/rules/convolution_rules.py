@@ -25,7 +25,7 @@ from tapemagic.engine.operations.pooling import (
     take_chosen,
 )
 from tapemagic.engine.operations.windows import spatial
-from tapemagic.engine.registry import vjp
+from tapemagic.engine.registry import chooses, even_zeros, vjp
 from tapemagic.engine.rules.axes import leading_shape
 from tapemagic.engine.tensor.tensor import unwrap
 
@@ -109,6 +109,8 @@ def _kernel_gradient_g(v, _dk, x, _g, window, groups):
 
 vjp(kernel_gradient, _kernel_gradient_x, _kernel_gradient_g, name="conv_kernel")
 
+even_zeros(convolution, transposed_convolution, kernel_gradient)
+
 
 # -- pooling --------------------------------------------------------------------------------------
 
@@ -122,6 +124,7 @@ def _maximum(g, y, x, window):
 
 
 vjp(maximum, _maximum, name="max_pool")
+chooses(maximum)
 vjp(
     spread_chosen,
     lambda v, _dx, _g, chosen, window, lengths: take_chosen(v, chosen=chosen, window=window),

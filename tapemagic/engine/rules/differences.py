@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from tapemagic.engine.operations.scatter import scatter_add
-from tapemagic.engine.registry import composite, operation, vjp
+from tapemagic.engine.registry import chooses, composite, operation, vjp
 from tapemagic.engine.rules.axes import (
     expand,
     leading_shape,
@@ -301,6 +301,7 @@ vjp(
     name="interp",
 )
 # fmt: on
+chooses(interp_, inputs=[2, 3, 4])
 
 
 @composite(np.interp)

@@ -8,7 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.registry import composite, not_differentiable, operation, vjp_argnums
+from tapemagic.engine.registry import (
+    composite,
+    even_zeros,
+    not_differentiable,
+    operation,
+    vjp_argnums,
+)
 from tapemagic.engine.tensor.dispatch import apply
 
 LETTERS = ascii_uppercase + ascii_lowercase
@@ -92,4 +98,5 @@ def _swapped(
 
 
 vjp_argnums(einsum_, _einsum, name="einsum", ignores="order")
+even_zeros(einsum_)
 not_differentiable(np.einsum_path)

@@ -10,16 +10,21 @@ import numpy as np
 
 from tapemagic.engine import laziness
 from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.operations.primitive import PLAIN_VALUES
+from tapemagic.engine.operations.tails import exp2_slope, exp2_suffices, sech2, tanh_suffices
+from tapemagic.engine.recording import CONSTANT, NO_PARAMS, live, note
 from tapemagic.engine.registry import (
     NO_SLOPE,
+    chooses,
     composite,
+    lean,
     not_differentiable,
     operation,
     pointwise,
     vjp,
 )
 from tapemagic.engine.tensor.dispatch import apply
-from tapemagic.engine.tensor.tensor import Tensor, Traced, as_operand, unwrap
+from tapemagic.engine.tensor.tensor import Tensor, Traced, as_operand, unwrap, wrap
 from tapemagic.errors import ImmutableError, OptionError
 
 DEGREE = math.pi / 180
@@ -57,6 +62,7 @@ def _no_derivative(g: Any, _y: Any, _gradient: Any, x: Any, points: Any) -> Any:
 
 vjp(no_change, lambda g, _y, _gradient, _x, _points: g, _no_derivative, None, name=NO_SLOPE)
 pointwise(no_change)
+chooses(no_change, inputs=[1])
 
 
 def first_order_only(gradient: Any, x: Any, points: Callable[[Any], Any] | None = None) -> Any:
@@ -202,11 +208,31 @@ def difference(x: Any, y: Any) -> Any:
     return first_order_only(first_order_only(result, x, lambda _x: level), y, lambda _y: level)
 
 
+def flat_slope(function: Any, y: Any, x: Any, *others: Any) -> Any:
+    """Apply a function of `operations.tails` to the result y of an operation, its argument x, and other values.
+
+    Derivatives don't go through x, which just helps to compute the digits.
+    """
+    if type(y) in PLAIN_VALUES:
+        return function.on_values(y, x, *others)
+    if y.__class__ is not Tensor:
+        return function(y, x, *others)
+    values = (y._value, *map(unwrap, (x, *others)))
+    z, tapes = function(*values), live()
+    ids = (
+        y._id,
+        CONSTANT,
+        *(other._id if other.__class__ is Tensor else CONSTANT for other in others),
+    )
+    return wrap(z, note(operation(function), values, ids, NO_PARAMS, z, tapes, z.nbytes))
+
+
 # d logaddexp / dx = exp(x) / (exp(x) + exp(y)) = 1 / (1 + exp(y - x)), computed as exp(-logaddexp(0, y - x)): exp(y -
 # x) itself could overflow, and exp(x - z) loses digits for large x.
 # fmt: off
 vjp(np.exp,        lambda g, y, _x: g * y)
-vjp(np.exp2,       lambda g, y, _x: g * (y * LN2))
+vjp(np.exp2,       lambda g, y, x: g * flat_slope(exp2_slope, y, x))
+vjp(exp2_slope,    lambda g, _z, _y, _x: g * LN2, None)
 vjp(np.expm1,      lambda g, _y, x: g * np.exp(x))
 vjp(np.log,        lambda g, _y, x: g / x)
 vjp(np.log2,       lambda g, _y, x: g / (x * LN2))
@@ -265,7 +291,7 @@ vjp(np.arccos,  lambda g, _y, x: -g * arcsin_slope(_y, x))
 vjp(np.arctan,  lambda g, _y, x: g / (1 + x * x))
 vjp(np.sinh,    lambda g, _y, x: g * np.cosh(x))
 vjp(np.cosh,    lambda g, _y, x: g * np.sinh(x))
-vjp(np.tanh,    lambda g, y, _x: g * (1 - y * y))
+vjp(np.tanh,    lambda g, y, x: g * flat_slope(sech2, y, x))
 vjp(np.arcsinh, lambda g, _y, x: g / (np.sqrt(x * x + 1) if x.dtype.kind == "c" else np.hypot(x, 1)))
 vjp(np.arccosh, lambda g, _y, x: g * arccosh_slope(_y, x))
 vjp(np.arctanh, lambda g, _y, x: g / (1 - x * x))
@@ -274,6 +300,10 @@ vjp(np.deg2rad, lambda g, _y, _x: g * DEGREE)
 vjp(np.radians, lambda g, _y, _x: g * DEGREE)
 vjp(np.rad2deg, lambda g, _y, _x: g / DEGREE)
 vjp(np.degrees, lambda g, _y, _x: g / DEGREE)
+vjp(sech2,      lambda g, _z, y, _x: -2.0 * g * y, None)
+pointwise(exp2_slope, sech2)
+lean(np.exp2, exp2_suffices)
+lean(np.tanh, tanh_suffices)
 # At the origin, both rules of hypot and of arctan2 are 0.
 vjp(np.hypot,   lambda g, z, x, _y: g * ratio(x, z),
                 lambda g, z, _x, y: g * ratio(y, z))
@@ -427,6 +457,8 @@ vjp(np.angle,     _angle)
 # fmt: on
 
 pointwise(where_, clip_, nan_to_num_, np.real, np.imag, np.angle)
+chooses(np.maximum, np.minimum, np.fmax, np.fmin, where_, clip_, nan_to_num_)
+chooses(np.heaviside, inputs=[1])
 
 
 @composite(np.real_if_close)

@@ -17,6 +17,7 @@ from tapemagic.engine.operations.scatter import (
     scatter_add,
 )
 from tapemagic.engine.registry import (
+    chooses,
     composite,
     not_differentiable,
     operation,
@@ -150,6 +151,7 @@ vjp(np.compress, None, _compress)
 vjp(np.extract, None, _extract)
 
 selects(np.take, np.take_along_axis, np.compress, np.extract)
+chooses(np.compress, np.extract)
 
 
 # -- choosing among arrays ------------------------------------------------------------------------
@@ -173,6 +175,7 @@ def _chosen(argnums, g, _y, which, *_options):
 
 vjp_argnums(choose_, _chosen, name="choose")
 vjp_argnums(select_, _chosen, name="select")
+chooses(choose_, select_)
 
 
 @composite(np.choose)
@@ -272,6 +275,7 @@ vjp(np.sort, _sort, ignores="kind stable")
 vjp(np.partition, _partition, ignores="kth kind")
 
 spreads(np.sort, np.partition)
+chooses(np.sort, np.partition)
 
 
 # -- diagonals and triangles ----------------------------------------------------------------------

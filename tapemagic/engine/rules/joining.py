@@ -14,6 +14,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from tapemagic.engine.registry import (
     Function,
     composite,
+    even_zeros,
     operation,
     selects,
     spreads,
@@ -82,6 +83,7 @@ def _stack(argnums, g, _y, *_arrays, axis=0):
 vjp_argnums(concatenate, _concatenate)
 vjp_argnums(stack, _stack)
 spreads(concatenate, stack)
+even_zeros(concatenate, stack, uses_all=True)
 
 
 @composite(np.concatenate)

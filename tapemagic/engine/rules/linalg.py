@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.registry import composite, not_differentiable, operation, vjp
+from tapemagic.engine.registry import composite, even_zeros, not_differentiable, operation, vjp
 from tapemagic.engine.rules.elementwise import zeros
 from tapemagic.engine.tensor.dispatch import apply
 from tapemagic.engine.tensor.tensor import as_operand, unwrap
@@ -49,6 +49,7 @@ def _solve_a(g, x, a, _b):
 
 vjp(np.linalg.inv, _inv)
 vjp(np.linalg.solve, _solve_a, _solve_b)
+even_zeros(np.linalg.inv, np.linalg.solve)
 
 
 @composite(np.linalg.tensorinv)
@@ -152,6 +153,7 @@ def small_determinant(m: Any) -> tuple[Any, Any]:
 
 
 vjp(np.linalg.det, _det)
+even_zeros(np.linalg.det)
 
 
 SlogdetResult = type(np.linalg.slogdet(np.eye(1)))

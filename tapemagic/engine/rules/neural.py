@@ -38,9 +38,11 @@ from tapemagic.engine.operations.sparse_losses import (
     sparse_cross_entropy_slopes,
     sparse_softmax_cross_entropy,
 )
-from tapemagic.engine.registry import pointwise, vjp
+from tapemagic.engine.operations.tails import one_minus_sigmoid, sigmoid_error, sigmoid_suffices
+from tapemagic.engine.registry import chooses, even_zeros, lean, pointwise, vjp
 from tapemagic.engine.rules.axes import expand, negative_axes, negative_axis
-from tapemagic.engine.rules.elementwise import first_order_only
+from tapemagic.engine.rules.elementwise import first_order_only, flat_slope
+from tapemagic.engine.tensor.tensor import Traced
 
 # -- activations: at kinks, TensorFlow's derivatives ---------------------------------------------------
 
@@ -52,21 +54,28 @@ def bell(x: Any) -> Any:
     return np.exp(-near * near)
 
 
+def _both_sides(x: Any) -> tuple[Any, Any]:
+    """Return the logistic functions of x and of -x."""
+    p = sigmoid(x)
+    # A first derivative adds 1 to a multiple of q, so only higher ones need all of its digits.
+    return p, flat_slope(one_minus_sigmoid, p, x) if isinstance(x, Traced) else 1 - p
+
+
 def _gelu(g, _y, x, approximate=False):
     """The probability P(x), plus x times its density; with tanh, the derivative of x * sigmoid(...)."""
     x = np.clip(x, -NORMAL_TAIL, NORMAL_TAIL)
     if not approximate:
         return g * (erfc(x * -(0.5**0.5)) / 2 + x * bell(x * 0.5**0.5) / math.sqrt(2 * math.pi))
     square = x * x
-    p = sigmoid(GELU_SLOPE * x * (1 + GELU_CUBIC * square))
-    return g * (p * (1 + GELU_SLOPE * x * (1 + 3 * GELU_CUBIC * square) * (1 - p)))
+    p, q = _both_sides(GELU_SLOPE * x * (1 + GELU_CUBIC * square))
+    return g * (p * (1 + GELU_SLOPE * x * (1 + 3 * GELU_CUBIC * square) * q))
 
 
 def _silu(g, _y, x):
     """The logistic function, plus x times its slope p * (1 - p)."""
     x = np.clip(x, -LOGISTIC_TAIL, LOGISTIC_TAIL)
-    p = sigmoid(x)
-    return g * (p * (1 + x * (1 - p)))
+    p, q = _both_sides(x)
+    return g * (p * (1 + x * q))
 
 
 # From y = log(p): d log_sigmoid / dx = 1 - p = -expm1(y), and d softplus / dx = p = -expm1(-y). expm1 keeps the
@@ -83,7 +92,8 @@ vjp(elu,          lambda g, _y, x, alpha=1.0: only_where(g, x > 0)
 vjp(selu,         lambda g, _y, x: g * np.where(x < 0, SELU_ALPHA * np.exp(np.minimum(x, 0)), 1) * SELU_SCALE)
 vjp(gelu,         _gelu)
 vjp(silu,         _silu)
-vjp(sigmoid,      lambda g, y, _x: g * (y * (1 - y)))
+vjp(sigmoid,      lambda g, y, x: g * (y * flat_slope(one_minus_sigmoid, y, x)))
+vjp(one_minus_sigmoid, lambda g, _z, _y, _x: -g, None)
 vjp(log_sigmoid,  lambda g, y, _x: -g * np.expm1(y))
 vjp(softplus,     lambda g, y, _x: -g * np.expm1(-y))
 vjp(softsign,     lambda g, _y, x: g * np.square(1 / (1 + np.abs(x))))
@@ -94,7 +104,10 @@ vjp(masked,       lambda g, _y, _x, mask, factor: only_where(g, mask) * factor, 
 # fmt: on
 
 pointwise(relu, relu6, hard_sigmoid, leaky_relu, elu, selu, gelu, silu, sigmoid, log_sigmoid)
+chooses(relu, relu6, hard_sigmoid, leaky_relu, where_mask, masked)
 pointwise(softplus, softsign, erf, erfc, where_mask, masked, sigmoid_cross_entropy)
+pointwise(one_minus_sigmoid, sigmoid_error)
+lean(sigmoid, sigmoid_suffices)
 
 
 # -- softmax and its logarithms -------------------------------------------------------------------
@@ -107,17 +120,38 @@ def inner(a: Any, b: Any, axes: tuple[int, ...]) -> Any:
     return np.sum(a * b, axis=axes, keepdims=True)
 
 
+def total(x: Any, axes: tuple[int, ...]) -> Any:
+    """Sum along axes, which stay; for arrays, without the detour of np.sum, which takes longer than a short sum."""
+    if type(x) is np.ndarray:
+        return np.add.reduce(x, axis=axes, keepdims=True)
+    return np.sum(x, axis=axes, keepdims=True)
+
+
+def minus(a: Any, b: Any, out: Any) -> Any:
+    """Return a - b, in the memory of `out`, a new array, if all three are arrays of the same layout."""
+    if (
+        type(a) is np.ndarray is type(b)
+        and a.strides == b.strides
+        and a.shape == b.shape
+        and a.dtype is b.dtype
+    ):
+        return np.subtract(a, b, out=out)
+    return a - b
+
+
 def balanced(d: Any, p: Any, axes: tuple[int, ...]) -> Any:
     """Subtract the sum of `d` along axes, which would be 0 without rounding, in the proportions `p`, whose sum is 1.
 
     Where one class has nearly all of the probability, its slope is a small difference of two numbers close to 1, and
     the rounding error of this difference can be as large. The slopes of the other classes are precise, and so is minus
-    their sum. `d` must be a new array, because the result is written into it.
+    their sum. `d` and `p` must be new arrays, because they are overwritten.
     """
-    rest = p * np.sum(d, axis=axes, keepdims=True)
-    if d.__class__ is not np.ndarray:
-        return d - rest
-    d -= rest
+    rest = total(d, axes)
+    # In a Jacobian, d has more axes than p. Labels may be more precise than the logits.
+    if type(d) is not np.ndarray or d.shape != p.shape or d.dtype is not p.dtype:
+        return d - p * rest
+    p *= rest
+    d -= p
     return d
 
 
@@ -137,7 +171,8 @@ def _softmax(g, y, _x, axis=-1):
 def _log_softmax(g, y, _x, axis=-1):
     """`g` minus the probabilities times its sum."""
     axes, p = negative_axes(axis, _x.ndim), np.exp(y)
-    return balanced(g - p * np.sum(g, axis=axes, keepdims=True), p, axes)
+    d = p * total(g, axes)
+    return balanced(minus(g, d, d), p, axes)
 
 
 def _logsumexp(g, y, x, axis=None, keepdims=False):
@@ -150,6 +185,7 @@ def _logsumexp(g, y, x, axis=None, keepdims=False):
 vjp(softmax, _softmax)
 vjp(log_softmax, _log_softmax)
 vjp(logsumexp, _logsumexp)
+even_zeros(softmax, log_softmax, logsumexp, uses_all=True)
 
 
 # -- losses ---------------------------------------------------------------------------------------
@@ -164,9 +200,15 @@ def _cross_entropy_labels(g, _y, _labels, logits, axis=-1):
 def _cross_entropy_logits(g, _y, labels, logits, axis=-1):
     """The softmax of the logits, times the sum of the labels, minus the labels."""
     axis = negative_axis(axis, logits.ndim)
-    total = np.sum(labels, axis=axis, keepdims=True)
     p = softmax(logits, axis)
-    return np.expand_dims(g, axis) * balanced(p * total - labels, p, (axis,))
+    d = p * total(labels, (axis,))
+    d = balanced(minus(d, labels, d), p, (axis,))
+    g = np.expand_dims(g, axis)
+    # A Jacobian's gradients have more axes than d.
+    if type(d) is np.ndarray and d.flags.c_contiguous and g.ndim == d.ndim and g.dtype is d.dtype:
+        d *= g
+        return d
+    return g * d
 
 
 def _sparse_cross_entropy(g, _y, labels, logits):
@@ -179,9 +221,15 @@ def _sparse_cross_entropy(g, _y, labels, logits):
     return np.expand_dims(g, -1) * balanced(p - hit, p, (-1,))
 
 
+def _sigmoid_cross_entropy(g, _y, labels, logits):
+    """The probability minus the label."""
+    return g * flat_slope(sigmoid_error, sigmoid(logits), logits, labels)
+
+
 # fmt: off
 vjp(softmax_cross_entropy,        _cross_entropy_labels, _cross_entropy_logits)
 vjp(sparse_softmax_cross_entropy, None, _sparse_cross_entropy)
 vjp(sigmoid_cross_entropy,        lambda g, _y, _labels, logits: -g * logits,
-                                  lambda g, _y, labels, logits: g * (sigmoid(logits) - labels))
+                                  _sigmoid_cross_entropy)
+vjp(sigmoid_error,                lambda g, _z, _y, _x, _labels: g, None, lambda g, _z, _y, _x, _labels: -g)
 # fmt: on

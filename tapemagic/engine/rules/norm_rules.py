@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.primitive import primitive
-from tapemagic.engine.registry import vjp
+from tapemagic.engine.registry import even_zeros, vjp
 from tapemagic.engine.rules.axes import conj, expand, negative_axes, negative_axis
 from tapemagic.engine.rules.decompositions import adjoint, gaps, rounding, sums
 from tapemagic.engine.rules.elementwise import direction, first_order_only, inverse, ratio, zeros
@@ -159,6 +159,7 @@ def _matrix_norm(g, y, x, keepdims=False, ord="fro"):  # noqa: A002 (NumPy's nam
 vjp(np.linalg.norm, _norm)
 vjp(np.linalg.vector_norm, _vector_norm)
 vjp(np.linalg.matrix_norm, _matrix_norm)
+even_zeros(np.linalg.norm, np.linalg.vector_norm, np.linalg.matrix_norm)
 
 
 # -- condition numbers ----------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.registry import vjp
+from tapemagic.engine.registry import even_zeros, vjp
 from tapemagic.engine.rules.axes import conj, leading_shape, negative_axis, shape_of
 
 Shape = tuple[int, ...]
@@ -296,3 +296,7 @@ vjp(np.correlate,  # the convolution of a with conj(v) reversed
     lambda g, _z, a, _v: conj(_slide(g, a, _v.size, late=_v.size > a.size)[..., ::-1]),
     inputs="a v", ignores="mode")
 # fmt: on
+
+even_zeros(np.matmul, np.dot, np.vdot, np.vecdot, np.outer, np.inner, uses_all=True)
+even_zeros(np.tensordot, np.kron, uses_all=True)
+even_zeros(np.cross, np.convolve, np.correlate)

@@ -17,7 +17,9 @@ from tapemagic.engine.laziness import is_lazy, require_computed
 from tapemagic.engine.registry import (
     Function,
     Rule,
+    chooses,
     composite,
+    even_zeros,
     not_differentiable,
     operation,
     spreads,
@@ -116,6 +118,8 @@ vjp(np.nansum, _nansum)
 vjp(np.nanmean, _nanmean)
 
 spreads(np.sum, np.nansum)
+chooses(np.nansum, np.nanmean)
+even_zeros(np.sum, np.mean, uses_all=True)
 
 
 # -- average --------------------------------------------------------------------------------------
@@ -144,6 +148,7 @@ def _average_weights(g, y, a, weights, axis, keepdims):
 
 
 vjp(average_, _average_a, _average_weights)
+even_zeros(average_)
 
 
 @composite(np.average)
@@ -283,6 +288,7 @@ def _define_spread(function: Function, rule: Rule, gaps: bool) -> None:
         return -in_values(g, y, x, mean, axis, keepdims, where, ddof, correction)
 
     vjp(compute, in_values, in_mean, name=function.__name__)
+    even_zeros(compute)
 
     @composite(function)
     def spread(
@@ -366,6 +372,7 @@ vjp(np.amin, _extreme, name="min")
 vjp(np.nanmax, _nanextreme)
 vjp(np.nanmin, _nanextreme)
 vjp(np.ptp, _ptp)
+chooses(np.max, np.min, np.amax, np.amin, np.nanmax, np.nanmin, np.ptp)
 
 
 def _medians(function: Function, rule: Rule) -> None:
@@ -375,6 +382,7 @@ def _medians(function: Function, rule: Rule) -> None:
         return function(a, **options)
 
     vjp(compute, rule, name=function.__name__)
+    chooses(compute)
 
     @composite(function)
     def median(
@@ -472,6 +480,7 @@ vjp(np.prod, _prod)
 vjp(np.nanprod, _nanprod)
 vjp(np.cumsum, _cumsum)
 vjp(np.cumprod, _cumprod)
+even_zeros(np.prod, np.nanprod, np.cumprod)
 
 
 @composite(np.nancumsum)

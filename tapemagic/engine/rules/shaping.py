@@ -9,6 +9,7 @@ import numpy as np
 from tapemagic.engine.operations.scatter import scatter_add
 from tapemagic.engine.registry import (
     composite,
+    even_zeros,
     not_differentiable,
     operation,
     pointwise,
@@ -152,6 +153,7 @@ vjp(np.squeeze,     lambda g, _y, _a, axis=None: relaid(g, _y.ndim, _a.shape))
 # fmt: on
 
 selects(reshape, ravel, np.expand_dims, np.squeeze)
+even_zeros(reshape, ravel, np.expand_dims, np.squeeze, uses_all=True)
 
 
 def _atleast(function: Any) -> None:
@@ -211,6 +213,7 @@ vjp(np.rollaxis,  _rollaxis)
 # fmt: on
 
 selects(np.transpose, np.swapaxes, np.moveaxis, np.rollaxis)
+even_zeros(np.transpose, np.swapaxes, np.moveaxis, np.rollaxis, uses_all=True)
 
 
 # -- the order along an axis ----------------------------------------------------------------------

@@ -18,13 +18,14 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
+from tapemagic.engine.operations.tails import exp2_slope
 from tapemagic.engine.registry import composite, not_differentiable, operation, pointwise, vjp
 from tapemagic.engine.rules.elementwise import (
     DEGREE,
-    LN2,
     LN10,
     as_complex_like,
     first_order_only,
+    flat_slope,
     ratio,
 )
 from tapemagic.engine.tensor.dispatch import apply, call
@@ -85,7 +86,7 @@ def with_results(function: Function, rule: Function) -> None:
 
 # fmt: off
 vjp(sp.cbrt,      lambda g, y, _x: g / (3 * y * y))
-vjp(sp.exp2,      lambda g, y, _x: g * (y * LN2))
+vjp(sp.exp2,      lambda g, y, x: g * flat_slope(exp2_slope, y, x))
 vjp(sp.exp10,     lambda g, y, _x: g * (y * LN10))
 vjp(sp.expm1,     lambda g, _y, x: g * np.exp(x))
 vjp(sp.log1p,     lambda g, _y, x: g / (1 + x))

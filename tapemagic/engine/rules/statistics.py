@@ -10,7 +10,7 @@ import numpy as np
 
 from tapemagic.engine.events import record_exit
 from tapemagic.engine.operations.scatter import dense, scatter_add
-from tapemagic.engine.registry import Function, composite, operation, vjp
+from tapemagic.engine.registry import Function, chooses, composite, operation, vjp
 from tapemagic.engine.rules.axes import leading_shape, negative_axes
 from tapemagic.engine.rules.indexing import along_axis_gradient
 from tapemagic.engine.rules.reductions import refuse_overwriting
@@ -138,6 +138,7 @@ def _quantiles(function: Function, gaps: bool, scale: int) -> None:
         return np.zeros((*leading_shape(g, _y), *_weights.shape), g.dtype)
 
     vjp(compute, in_values, in_fraction, in_weights, name=function.__name__)
+    chooses(compute, inputs=[0])
 
     @composite(function)
     def quantile(

@@ -97,6 +97,8 @@ class BaseTape:
     _last_connections: Connections | None = None
     _last_leaves: AbstractSet[int] = frozenset()
     _cut: AbstractSet[int] = frozenset()
+    _careful = _notes_sweeps = True
+    _spared: AbstractSet[int] = frozenset()
     _rewatched: dict[int, int] | None = None
     _weight = _sorted = _unsorted = _settled = _bytes_held = 0
     _heavy = PRUNE_AFTER_BYTES
@@ -330,8 +332,10 @@ class BaseTape:
     def _clear(self) -> None:
         """Drop all records and watched values."""
         self._tracked: dict[int, int] = {}
+        self._python_numbers: dict[int, bool] | None = None
         self._leaves: set[int] = set()
         self._records: list[Any] = []
+        self._nested_sweeps: list[Any] = []
         self._take = self._taker()
         self._append = self._take if self._recording else ignore
         if self._cut:
@@ -344,6 +348,7 @@ class BaseTape:
         self._tracked = {}
         self._leaves = set()
         self._records = []
+        self._nested_sweeps = []
         self._take = self._append = ignore
 
     def _connections(self) -> Connections:

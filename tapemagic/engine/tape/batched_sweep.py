@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.recording import Record
+from tapemagic.engine.tape.careful_sweep import Zeros, careful_sweep
 from tapemagic.engine.tape.nonzeros import Nonzeros, Term, write_rows
 from tapemagic.engine.tape.structured_sweep import StructuredSweep
 from tapemagic.engine.tape.sweep import Gradients, sweep
-from tapemagic.engine.tensor.tensor import broadcast, wrap
+from tapemagic.engine.tensor.tensor import broadcast, unwrap, wrap
 from tapemagic.errors import UnsupportedArgumentError
 
 MAX_BATCH_BYTES = 1 << 26
@@ -91,17 +92,15 @@ def batched_sweep(
     kept: AbstractSet[int],
     basis: Basis,
     nested: bool,
-) -> Gradients:
+) -> tuple[Gradients, bool]:
     """Sweep from all unit cotangents of a target at once.
 
     `diagonals` are ones in the shape of the target, by its id; they are changed. Of the sources `wanted`, those in
     `kept` are intermediate values; for the other arguments, see `sweep`. The result has, for each connected source,
-    its gradients along a new first axis, one for each unit cotangent.
+    its gradients along a new first axis, one for each unit cotangent; and whether whole rows were passed on, with
+    the zeros of the unit cotangents.
     """
-    values = {
-        i: Nonzeros(seed, [Term(range(seed.size), range(seed.size), seed)])
-        for i, seed in diagonals.items()
-    }
+    values = {i: _diagonal(seed) for i, seed in diagonals.items()}
     structured = StructuredSweep(tracked, kept, nested, basis.size, MAX_BATCH_BYTES)
     pending = structured.run(records, values)
     jacobians: Gradients = {}
@@ -114,7 +113,41 @@ def batched_sweep(
     for i in source_ids & values.keys():
         rows = _write_rows(values[i], basis, range(basis.size), nested)
         jacobians[i] = jacobians[i] + rows if i in jacobians else rows
-    return jacobians
+    return jacobians, bool(pending)
+
+
+def careful_batched_sweep(
+    records: Sequence[Any],
+    tracked: Mapping[int, int],
+    diagonals: Gradients,
+    source_ids: AbstractSet[int],
+    kept: AbstractSet[int],
+    basis: Basis,
+    nested: bool,
+    zeros: Zeros | None = None,
+    scratch: Any = None,
+) -> Gradients:
+    """Like `batched_sweep`, but with whole rows from the beginning, and exact zeros where no operation uses a value.
+
+    For `zeros` and `scratch`, see `careful_sweep`.
+    """
+
+    def swept(rows: range) -> Gradients:
+        """Sweep with rows of unit cotangents, which select one element each."""
+        grads = {
+            i: _write_rows(_diagonal(seed), basis, rows, nested) for i, seed in diagonals.items()
+        }
+        unused = {i: unwrap(g) == 0 for i, g in grads.items()}
+        lead = (len(rows),)
+        return careful_sweep(records, tracked, grads, unused, kept, nested, lead, zeros, scratch)
+
+    parts = ((rows, swept(rows)) for rows in _chunks(records, basis))
+    return _joined(parts, source_ids, basis.size, nested)
+
+
+def _diagonal(seed: Any) -> Nonzeros:
+    """Return all unit cotangents of a target as nonzero elements."""
+    return Nonzeros(seed, [Term(range(seed.size), range(seed.size), seed)])
 
 
 def _write_rows(nonzeros: Nonzeros, basis: Basis, rows: range, nested: bool) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.laziness import is_lazy
-from tapemagic.engine.recording import absent
+from tapemagic.engine.recording import SMALL, absent
 from tapemagic.engine.registry import NUMBERED
 
 # Looking at records costs time, keeping them costs memory. Half a megabyte of new values is worth a look for unread
@@ -113,7 +113,11 @@ def without_unread(record: Any, tracked: Mapping[int, int]) -> Any:
     """Return a record with only the values that the rules of its tracked inputs read."""
     number, values, ids, params, output, output_id = record
     newest = output_id[0] if output_id.__class__ is tuple else output_id
-    unread = NUMBERED[number].unread(tuple([tracked.get(i, sys.maxsize) <= newest for i in ids]))
+    operation = NUMBERED[number]
+    unread = operation.unread(tuple([tracked.get(i, sys.maxsize) <= newest for i in ids]))
+    # Small values stay anyway, and traced or lazy ones must not be looked at.
+    if operation.suffices and type(output) is np.ndarray and output.nbytes > SMALL:
+        unread += (0,) * operation.suffices(output)
     if not unread:
         return record
     kept = list(values)

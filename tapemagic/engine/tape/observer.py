@@ -146,6 +146,8 @@ class Observer(Tape):
     - `watch_accessed_variables`: Watch every trainable `Variable` at its first read.
     """
 
+    _notes_sweeps = False
+
     def __init__(
         self,
         where: Where = nowhere,
@@ -171,6 +173,8 @@ class Observer(Tape):
         super().__init__(True, watch_accessed_variables)
         self._keeps = self._notes_scopes = True
         self._warned = True
+        # Only in cells do values replace Python numbers: see `python_numbers`.
+        self._python_numbers = {}
 
     def _clear(self) -> None:
         self._sites.clear()
@@ -428,6 +432,21 @@ class Observer(Tape):
             line,
             1 + (before.times if before else 0),
         )
+
+    def call_at_reads(self, call: Callable[[Any], None]) -> None:
+        """Call a function with each Variable that is read, just before it is read."""
+        watch = self._variable_read
+
+        def variable_read(variable: Any) -> None:
+            watch(variable)
+            call(variable)
+
+        # On this observer, so that no other pays for it at each read.
+        self._variable_read = variable_read  # type: ignore[method-assign]
+
+    def first_reads(self) -> Sequence[Any]:
+        """Return the watched variables in the order in which they were first read."""
+        return tuple(self._variables.values())
 
     def gradient_calls(self) -> Sequence[GradientCall]:
         """Return the calls by which the program computed gradients, the latest last."""

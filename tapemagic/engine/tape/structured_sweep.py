@@ -37,7 +37,7 @@ class StructuredSweep:
     operations, and where gradients become dense, the sparse part ends.
 
     An element that isn't stored is exactly zero: zero times an infinite slope is zero here, but nan in a sweep of
-    whole rows.
+    whole rows, which is therefore repeated carefully.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class StructuredSweep:
                     for k, x in enumerate(operands, -1)
                 ]
             arguments_with_g = (shaped(g, shape), *arguments)
-            for k, dx in _gradients(operation, positions, arguments_with_g, params):
+            for k, dx in gradients_by_rules(operation, positions, arguments_with_g, params):
                 x, there, fitted = values[k], places, dx
                 if not (aligned or x.shape == full):
                     if dx.shape != shape:
@@ -223,7 +223,7 @@ class StructuredSweep:
         """Copy to each element of an input the gradients of the result's element to which it was added."""
         number, values, _, params, output, _ = record
         arguments = [self._numbered(output.shape), output, *values]
-        targets = _gradients(NUMBERED[number], positions, arguments, params)
+        targets = gradients_by_rules(NUMBERED[number], positions, arguments, params)
         if any(target.size > values[k].size for k, target in targets):
             return None
         targets = _untraced(targets)
@@ -251,8 +251,8 @@ class StructuredSweep:
         return (np.broadcast_to(self._numbered(small), full) - 1).reshape(-1)
 
 
-def _gradients(
-    operation: Operation, positions: list[int], arguments: Sequence[Any], params: Any
+def gradients_by_rules(
+    operation: Operation, positions: Sequence[int], arguments: Sequence[Any], params: Any
 ) -> list[tuple[int, Any]]:
     """Return the gradients of an operation's rules with respect to some inputs, without the missing gradients."""
     if operation.joint_rule is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
 from itertools import repeat
 from typing import Any
 
@@ -10,11 +12,19 @@ import numpy as np
 
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.nest import pack, tensors
-from tapemagic.engine.recording import live, recording_tapes
+from tapemagic.engine.recording import live, new_id, recording_tapes
 from tapemagic.engine.tape.base_tape import BaseTape, Contents, warn
-from tapemagic.engine.tape.batched_sweep import Basis, basis_of, batched_sweep, lazy_units
+from tapemagic.engine.tape.batched_sweep import (
+    Basis,
+    basis_of,
+    batched_sweep,
+    careful_batched_sweep,
+    lazy_units,
+)
+from tapemagic.engine.tape.careful_sweep import Zeros, agree, careful_sweep, has_nan, spared
 from tapemagic.engine.tape.cotangents import key_of, mark_stopped, matched_cotangents, seeds
 from tapemagic.engine.tape.cut import require_kept
+from tapemagic.engine.tape.nested_sweeps import with_careful_sweeps
 from tapemagic.engine.tape.sweep import (
     MIN_CHECKED_RECORDS,
     Gradients,
@@ -26,6 +36,7 @@ from tapemagic.engine.tape.unconnected import NONE, UnconnectedGradients, result
 from tapemagic.engine.tensor.coercion import bool_option
 from tapemagic.engine.tensor.messages import describe, tensor_advice
 from tapemagic.engine.tensor.tensor import Tensor, Traced
+from tapemagic.engine.tracing import tracer
 from tapemagic.errors import ConsumedTapeError, NotATensorError, NotRecordingError, ShapeError
 
 Sweep = Callable[..., Gradients]
@@ -324,15 +335,65 @@ class Tape(BaseTape):
         if not tapes:
             if len(records) > MIN_CHECKED_RECORDS:
                 records = NeededRecords(records, tracked, grads, self._leaves, kept)
-            return sweep(records, tracked, grads, kept, False)
+            grads = sweep(records, tracked, grads, kept, False)
+            if has_nan(grads, ids, self._records, targets, self._nested_sweeps) and self._careful:
+                started = seeds(targets, cotangents, False)
+                return self._sweep_carefully(ids, self._records, started, kept, grads)
+            return grads
         for tape in tapes:
             tape._sweep_begins(grads)
         # A copy: rules on tensors append records to this very list if this tape is among the live ones.
+        records = records[:]
+        begin = new_id()
         try:
-            return sweep(records[:], tracked, grads, kept, True)
+            grads = sweep(records, tracked, grads, kept, True)
+            if has_nan(grads, ids, records, targets, self._nested_sweeps) and self._careful:
+                started = seeds(targets, cotangents, True)
+                grads = self._sweep_carefully(ids, records, started, kept, grads)
+            for tape in tapes:
+                if tape._notes_sweeps and (len(targets) != 1 or targets[0]._id in tape._tracked):
+                    start = targets, cotangents, kept
+                    note = begin, new_id(), records, tracked, ids, grads, start
+                    tape._nested_sweeps.append(note)
+            return grads
         finally:
             for tape in tapes:
                 tape._sweep_ends()
+
+    def _sweep_carefully(
+        self,
+        ids: set[int],
+        records: Sequence[Any],
+        started: Gradients,
+        kept: set[int],
+        usual: Gradients,
+    ) -> Gradients:
+        """Sweep from `started` to the sources again, and keep exact zeros where no operation uses a value.
+
+        `usual` are the gradients of the usual sweep.
+        """
+        nested = any(isinstance(g, Tensor) for g in started.values())
+        records, tracked, zeros = self._with_careful_sweeps(ids, records)
+        grads = careful_sweep(records, tracked, started, {}, kept, nested, (), zeros)
+        if tracer() is None:
+            if not agree(ids, usual, grads):
+                return usual
+            self._spared |= spared(ids, usual, grads)
+        return grads
+
+    def _with_careful_sweeps(
+        self, ids: set[int], records: Sequence[Any]
+    ) -> tuple[Sequence[Any], Mapping[int, int], Zeros]:
+        """Return the records with careful sweeps instead of recorded ones, and the ids that receive gradients.
+
+        For the third result, see `with_careful_sweeps`.
+        """
+        sweeps = self._nested_sweeps
+        if not sweeps:
+            return records, self._goal(ids)[0], {}
+        scratch = tape_of(Contents((), {}, frozenset(), (), (), (), False, "whole"))
+        new, tracked, zeros = with_careful_sweeps(scratch, records, self._tracked, sweeps)
+        return new, reachable(new, tracked, ids), zeros
 
     def _rows(self, ids: set[int], target: Traced, by_example: bool) -> Gradients:
         """Sweep from each element of the target, or of its examples, to the sources."""
@@ -347,10 +408,37 @@ class Tape(BaseTape):
         for tape in live():
             tape._sweep_begins(diagonals)
         try:
-            return batched_sweep(self._records[:], tracked, diagonals, ids, kept, basis, nested)
+            return self._batched(ids, tracked, diagonals, kept, basis, nested)
         finally:
             for tape in live():
                 tape._sweep_ends()
+
+    def _batched(
+        self,
+        ids: set[int],
+        tracked: Mapping[int, int],
+        diagonals: Gradients,
+        kept: set[int],
+        basis: Basis,
+        nested: bool,
+    ) -> Gradients:
+        """Sweep from all unit cotangents, and carefully if a gradient is nan."""
+        records, begin, started = self._records[:], new_id(), dict(diagonals)
+        grads, is_whole = batched_sweep(records, tracked, diagonals, ids, kept, basis, nested)
+
+        if has_nan(grads, ids, records, started, self._nested_sweeps, is_whole):
+            new, new_tracked, zeros = self._with_careful_sweeps(ids, records)
+            careful = careful_batched_sweep(
+                new, new_tracked, started, ids, kept, basis, nested, zeros
+            )
+            if tracer() is not None or agree(ids, grads, careful):
+                grads = careful
+        for tape in live() if nested else ():
+            if tape._notes_sweeps and not tape._tracked.keys().isdisjoint(started):
+                start = started, basis, kept
+                note = begin, new_id(), records, tracked, ids, grads, start
+                tape._nested_sweeps.append(note)
+        return grads
 
     def _rows_one_by_one(self, ids: set[int], target: Traced, basis: Basis) -> Gradients:
         """Return the gradients of a lazy target by a separate sweep per unit cotangent, along a new first axis."""
@@ -384,9 +472,32 @@ class Tape(BaseTape):
             )
 
 
-def tape_of(contents: Contents) -> Tape:
-    """Create a persistent tape with given contents; it drops no records."""
+@contextmanager
+def noting_sweeps(tape: Tape) -> Iterator[None]:
+    """Note the sweeps that an observer records in this block, for careful sweeps through them.
+
+    Observers don't otherwise: a long cell takes many gradients, and the notes would keep the records of all of them.
+    """
+    before = tape._notes_sweeps
+    tape._notes_sweeps = True
+    try:
+        yield
+    finally:
+        tape._notes_sweeps = before
+        if not before:
+            tape._nested_sweeps.clear()
+
+
+def take_spared(tape: Tape) -> AbstractSet[int]:
+    """Return the ids of the sources whose gradients lost a nan in careful sweeps since the last call."""
+    ids, tape._spared = tape._spared, frozenset()
+    return ids
+
+
+def tape_of(contents: Contents, careful: bool = True) -> Tape:
+    """Create a persistent tape with given contents; it drops no records. For `careful`, see `careful_sweep`."""
     tape = Tape(persistent=True, watch_accessed_variables=False)
+    tape._careful = careful
     tape._records += contents.records
     tape._tracked.update(contents.tracked)
     tape._leaves |= contents.leaves

@@ -71,6 +71,9 @@ REFUSALS = (NotComputedError, UnsupportedArgumentError)
 WITHOUT_DTYPE = frozenset({np.maximum, np.minimum})
 """Ufuncs that accept a dtype, whereas the functions that correspond to their `reduce`, np.max and np.min, don't."""
 
+CALLED: dict[str, Any] = {}
+"""The parameters of a function that was called by name without any; operators record NO_PARAMS."""
+
 _GETITEM = registry.operation(getitem)
 
 
@@ -97,7 +100,7 @@ def apply(  # noqa: PLR0912 (the hot path: a call costs more than a branch)
     # A trace records calls of the function itself, which its shortcut for plain arrays bypasses.
     if tracer() is not None:
         compute = operation.function
-    rule_params = NO_PARAMS
+    rule_params: dict[str, Any] = CALLED
     if params:
         params = _plain_params(operation, params)
         rule_params = operation.check(params)
@@ -165,7 +168,9 @@ def _end(operation: Operation, inputs: tuple[Any, ...], output: Any, kind: str) 
             record_exit(x, f"{operation.name} to {output.dtype}")
 
 
-def apply_elementwise(operation: Operation, x: Tensor) -> Tensor:
+def apply_elementwise(
+    operation: Operation, x: Tensor, params: dict[str, Any] | None = CALLED
+) -> Tensor:
     """Apply a ufunc of one argument to a tensor: `apply` without its checks."""
     a, i = x._value, x._id
     tensor = new(Tensor)
@@ -173,7 +178,7 @@ def apply_elementwise(operation: Operation, x: Tensor) -> Tensor:
     tensor._value = y = compute(a)
     tapes = live()
     if tapes and i > 0:
-        tensor._id = note(operation, (a,), (i,), NO_PARAMS, y, tapes, y.nbytes)
+        tensor._id = note(operation, (a,), (i,), params, y, tapes, y.nbytes)
     else:
         tensor._id = clock[0]
     return tensor

@@ -23,6 +23,7 @@ from tapemagic.engine.tensor.dispatch import (
     usual_operands,
     with_plain_numbers,
 )
+from tapemagic.engine.tensor.python_numbers import like_python
 from tapemagic.engine.tensor.tensor import PLAIN_SCALARS, Tensor, Traced, new, wrap
 from tapemagic.errors import UnhashableError
 
@@ -33,7 +34,7 @@ Binary = Callable[[Any, Any], Any]
 def _recorded_unary(function: Function) -> Unary:
     """Create a unary operator that records directly."""
     operation = registry.operation(function)
-    return lambda self: apply_elementwise(operation, self._read())
+    return lambda self: apply_elementwise(operation, self._read(), NO_PARAMS)
 
 
 def _recorded(function: Function, compute: Function) -> Binary:
@@ -151,6 +152,12 @@ def _dispatched(function: Function, compute: Function) -> Binary:
     return forward
 
 
+def _compared(function: Function, compute: Function) -> Binary:
+    """Create a comparison, whose result is Python's where the operands replace Python numbers."""
+    dispatched = _dispatched(function, compute)
+    return lambda self, other: like_python(dispatched(self, other), self, other)
+
+
 def _dispatched_reflected(function: Function, compute: Function) -> Binary:
     """Create a reflected binary operator through NumPy's protocols; its right operand is a tensor."""
 
@@ -191,9 +198,10 @@ RECORDED: dict[str, Function] = {
     "mul": np.multiply,
     "truediv": np.divide,
     "pow": np.power,
+    "mod": np.remainder,
 }
 DISPATCHED: dict[str, Function] = {
-    "matmul": np.matmul, "mod": np.remainder, "divmod": np.divmod, "floordiv": np.floor_divide,
+    "matmul": np.matmul, "divmod": np.divmod, "floordiv": np.floor_divide,
     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "lshift": np.left_shift,
     "rshift": np.right_shift,
 }  # fmt: skip
@@ -215,11 +223,11 @@ for _name, _function in DISPATCHED.items():
     setattr(Traced, f"__{_name}__", _dispatched(_function, _compute))
     setattr(Traced, f"__r{_name}__", _dispatched_reflected(_function, _compute))
 for _name, _function in COMPARISONS.items():
-    setattr(Traced, f"__{_name}__", _dispatched(_function, getattr(operator, _name)))
+    setattr(Traced, f"__{_name}__", _compared(_function, getattr(operator, _name)))
 Traced.__matmul__ = _recorded_product()
 Traced.__neg__ = _recorded_unary(np.negative)
 Traced.__abs__ = _recorded_unary(np.absolute)
-Traced.__pos__ = _dispatched_unary(np.positive)
+Traced.__pos__ = _recorded_unary(np.positive)
 Traced.__invert__ = _dispatched_unary(np.invert)
 Traced.__hash__ = _refuse_hash  # type: ignore[method-assign]
 # Tracebacks and profilers show the qualified name: "Tensor.__add__" instead of

@@ -27,7 +27,7 @@ class _ReadRecorder:
     def _ignore(self, *_: Any) -> None:
         """Ignore the call."""
 
-    _recording, _rewatched, _notes_scopes = True, None, False
+    _recording, _rewatched, _notes_scopes, _notes_sweeps = True, None, False, False
     _append = _prune = _add_bytes = _record_event = _sweep_begins = _sweep_ends = _ignore
     _rule_begins = _rule_ends = _ignore
     _gradient_taken = _replace_output = _ignore

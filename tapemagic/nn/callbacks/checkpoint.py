@@ -1,4 +1,4 @@
-"""ModelCheckpoint: write the weights to files during training."""
+"""ModelCheckpoint: write the model or its weights to files during training."""
 
 from __future__ import annotations
 
@@ -8,22 +8,24 @@ from typing import Any
 from tapemagic.errors import OptionError
 from tapemagic.nn.callbacks.callback import Logs, print_line
 from tapemagic.nn.callbacks.monitor import MonitorCallback
+from tapemagic.nn.saving.hdf5 import h5py
 
 
 class ModelCheckpoint(MonitorCallback):
-    """Write the weights to a `.npz` file after each epoch, or after each epoch that is better than all before.
+    """Write a file after each epoch, or after each epoch that is better than all before.
 
-    `Model.load_weights` reads the file, which is always complete: it's written under a temporary name, and then
-    renamed.
+    The file is always complete: it's written under a temporary name, and then renamed.
 
     Parameters
     ----------
     filepath : path
-        May contain `{epoch}` and names of the logs, as in `{val_loss:.2f}`, for separate files. Folders are created.
+        Ends in ".keras" for the whole model, which `load_model` reads; in ".weights.h5", with `save_weights_only=True`,
+        or in ".npz" for the weights, which `Model.load_weights` reads. The first two need the package h5py. The path
+        may contain `{epoch}` and names of the logs, as in `{val_loss:.2f}`, for separate files. Folders are created.
     monitor, mode, verbose : optional, see `MonitorCallback`
     save_best_only : bool, optional
     save_weights_only : bool, optional
-        Omit the state of the optimizer, without which training can't continue exactly.
+        In a ".npz" file, omit the state of the optimizer, without which training can't continue exactly.
     save_freq : 'epoch' or int, optional
         The number of batches between two files.
     initial_value_threshold : float, optional
@@ -57,11 +59,15 @@ class ModelCheckpoint(MonitorCallback):
     ) -> None:
         super().__init__(monitor, mode)
         self.filepath = str(filepath)
-        if not self.filepath.endswith(".npz"):
+        endings = (".weights.h5", ".npz") if save_weights_only else (".keras", ".npz")
+        if not self.filepath.endswith(endings):
+            examples = " or ".join(f"ModelCheckpoint('best{ending}')" for ending in endings)
             raise OptionError(
-                f"weights are written to .npz files, not to {self.filepath!r}: write "
-                "ModelCheckpoint('best.weights.npz')"
+                f"with save_weights_only={bool(save_weights_only)}, the file must end in {' or '.join(endings)}, not "
+                f"{self.filepath!r}: write {examples}"
             )
+        if not self.filepath.endswith(".npz"):
+            h5py()  # so that a missing package isn't noticed only after the first epoch
         if save_freq != "epoch" and not (isinstance(save_freq, int) and save_freq > 0):
             raise OptionError(
                 f"save_freq must be 'epoch' or a number of batches, not {save_freq!r}"
@@ -104,7 +110,10 @@ class ModelCheckpoint(MonitorCallback):
         if self.verbose:
             print_line(f"Epoch {self._epoch + 1}: saving model to {path}")
         path.parent.mkdir(parents=True, exist_ok=True)
-        self.model.save_weights(path, optimizer=not self.save_weights_only)
+        if path.suffix == ".keras":
+            self.model.save(path)
+        else:
+            self.model.save_weights(path, optimizer=not self.save_weights_only)
 
     def _update_best(self, logs: dict[str, Any]) -> bool:
         """Compare the monitored value with the best so far; return True if a file should be written."""

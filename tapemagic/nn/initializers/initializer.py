@@ -11,9 +11,10 @@ from numpy.typing import DTypeLike
 from tapemagic.engine.tensor.coercion import of_numbers
 from tapemagic.errors import ShapeError
 from tapemagic.nn.config import floatx
+from tapemagic.nn.configurable import Configurable
 
 
-class Initializer:
+class Initializer(Configurable):
     """Base class of initializers, which create the initial value of a variable: override `__call__`.
 
     Raises OptionError from every initializer, if an option has a value that the initializer doesn't accept.

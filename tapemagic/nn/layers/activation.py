@@ -105,6 +105,9 @@ class LeakyReLU(Pointwise):
 
     cast_kinds = "fbiu"
 
+    # Keras 2's name of the slope.
+    _not_in_config = Pointwise._not_in_config | {"alpha"}
+
     def __init__(
         self, negative_slope: float = 0.3, *, alpha: float | None = None, **kwargs: Any
     ) -> None:

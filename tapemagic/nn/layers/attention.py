@@ -198,6 +198,14 @@ class MultiHeadAttention(Layer):
         arguments = (query, value) if key is None else (query, value, key)
         return super().__call__(*arguments, **kwargs)
 
+    def _config_value(self, name: str, default: Any) -> Any:
+        options = self.weight_options
+        return options[name] if name in options else super()._config_value(name, default)
+
+    def get_build_config(self) -> dict[str, Any] | None:
+        """Return None: the layer is built by its call, for the shapes of all its inputs."""
+        return None
+
     def _build_for(self, inputs: list[Any]) -> None:
         self.build(*(x.shape for x in inputs))
 

@@ -66,6 +66,8 @@ class Embedding(Layer):
             self.build((None,))
             self.set_weights(weights if is_listed else [weights])
 
+    _not_in_config = frozenset({"input_shape", "weights"})
+
     def build(self, input_shape: Any) -> None:  # noqa: ARG002 (any shape will do)
         """Create the vectors."""
         self.embeddings = self.add_weight(

@@ -58,6 +58,10 @@ class InputLayer(Layer):
         self.built = True
         self.begin()
 
+    def get_config(self) -> dict[str, Any]:
+        """Return the options from which `from_config` creates an equal layer."""
+        return {"batch_shape": self.batch_shape, "dtype": self._dtype, "name": self.name}
+
     def begin(self) -> None:
         """Create the symbolic tensor."""
         self.node = Node(self, (), {}, SymbolicTensor(self.batch_shape, self._dtype, self.name))

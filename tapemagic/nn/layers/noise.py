@@ -129,6 +129,9 @@ class SpatialDropout(Noise):
     **kwargs : see `Layer`
     """
 
+    # Keras's layers take neither of both.
+    _not_in_config = Pointwise._not_in_config | {"activity_regularizer", "trainable"}
+
     def __init__(self, rate: float, seed: Any = None, **kwargs: Any) -> None:
         super().__init__(seed, **kwargs)
         self.rate = share(rate, f"rate of {type(self).__name__}")

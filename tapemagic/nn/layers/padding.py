@@ -16,6 +16,11 @@ IMAGES = InputSpec("batch, height, width, channels")
 SIGNALS = InputSpec("batch, length, channels")
 
 
+def _of_rank(values: Any) -> Any:
+    """Return the values for all axes in the form that Keras stores: for a single axis, its value."""
+    return values[0] if len(values) == 1 else values
+
+
 def _pairs(value: Any, what: str, rank: int) -> tuple[tuple[int, int], ...]:
     """Return pairs (before, after) for each spatial axis, from one number for all, one for each axis, or pairs."""
     entries = value if isinstance(value, list | tuple) else (value,) * rank
@@ -55,6 +60,10 @@ class ZeroPadding2D(Layer):
         super().__init__(**kwargs)
         channels_last(data_format, type(self).__name__)
         self.padding = _pairs(padding, f"padding of {type(self).__name__}", self.rank)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the options from which `from_config` creates an equal layer."""
+        return super().get_config() | {"padding": _of_rank(self.padding)}
 
     def call(self, inputs: Any) -> Any:
         """Return the inputs surrounded by zeros."""
@@ -117,6 +126,10 @@ class Cropping2D(Layer):
         channels_last(data_format, type(self).__name__)
         self.cropping = _pairs(cropping, f"cropping of {type(self).__name__}", self.rank)
 
+    def get_config(self) -> dict[str, Any]:
+        """Return the options from which `from_config` creates an equal layer."""
+        return super().get_config() | {"cropping": _of_rank(self.cropping)}
+
     def call(self, inputs: Any) -> Any:
         """Return the inner parts of the inputs."""
         self.compute_output_shape(inputs.shape)  # raises if nothing remains
@@ -157,6 +170,7 @@ class Cropping1D(Cropping2D):
     """
 
     rank = 1
+    _not_in_config = Layer._not_in_config | {"data_format"}  # Keras's layer has no such option
     input_spec = SIGNALS
 
     def __init__(self, cropping: Any = 1, data_format: str | None = None, **kwargs: Any) -> None:
@@ -198,6 +212,10 @@ class UpSampling2D(Layer):
         choice(interpolation, f"interpolation of {kind}", ("nearest",))
         self.size = lengths(size, f"size of {kind}", self.rank)
 
+    def get_config(self) -> dict[str, Any]:
+        """Return the options from which `from_config` creates an equal layer."""
+        return super().get_config() | {"size": _of_rank(self.size)}
+
     def call(self, inputs: Any) -> Any:
         """Return the larger images or signals."""
         # Nearest neighbors by repetition; the gradient of a pixel is the sum over its copies.
@@ -232,6 +250,7 @@ class UpSampling1D(UpSampling2D):
     """
 
     rank = 1
+    _not_in_config = Layer._not_in_config | {"data_format", "interpolation"}
     input_spec = SIGNALS
 
     def __init__(self, size: int = 2, **kwargs: Any) -> None:

@@ -46,6 +46,10 @@ class Rescaling(Pointwise):
             raise OptionError(f"the {what} of {type(self).__name__} must be numeric, not {value!r}")
         return array.astype(self.dtype)
 
+    def get_config(self) -> dict[str, Any]:
+        """Return the options from which `from_config` creates an equal layer."""
+        return super().get_config() | {"scale": self.scale.tolist(), "offset": self.offset.tolist()}
+
     def call(self, inputs: Any) -> Any:
         """Return the scaled inputs."""
         return inputs * self.scale + self.offset
@@ -108,6 +112,15 @@ class Normalization(Pointwise):
         self.input_mean = mean
         self.input_variance = variance
         self.invert = bool(invert)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the options from which `from_config` creates an equal layer, without what `adapt` computed."""
+        moments = {"mean": self.input_mean, "variance": self.input_variance}
+        listed = {
+            name: None if x is None else np.asarray(unwrap(x)).tolist()
+            for name, x in moments.items()
+        }
+        return {**super().get_config(), "axis": self.axis or None, **listed}
 
     def build(self, input_shape: Any) -> None:
         """Create the mean and the variance."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from inspect import signature
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from tapemagic.errors import OptionError, ShapeError
+from tapemagic.errors import ModelError, OptionError, ShapeError
 from tapemagic.nn.conversions import as_array
+from tapemagic.nn.custom_objects import current_reading, get_registered_object
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Layer, Pointwise
 from tapemagic.nn.layers.normalization import BatchNormalization
@@ -75,6 +76,36 @@ class Lambda(Layer):
             self._hands_training_on = "training" in signature(function).parameters
         except ValueError:  # some functions written in C
             self._hands_training_on = False
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the options from which `from_config` creates an equal layer, with the name of the function.
+
+        Raises ModelError if the function is a lambda, which has no name.
+        """
+        if getattr(self.function, "__name__", "") == "<lambda>":
+            raise ModelError(
+                f"the Lambda layer {self.name!r} has a lambda, whose code no file contains here: write a function with "
+                "def, and decorate it with @register_keras_serializable(), or write a layer with a method call"
+            )
+        return super().get_config()
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Self:
+        """Create a layer from the options that `get_config` returned; raise ModelError if they contain code."""
+        name, function = config.get("name"), config.get("function")
+        own = get_registered_object(str(name))
+        is_code = isinstance(function, Mapping) and function.get("class_name") == "__lambda__"
+        if own is None and is_code:
+            raise ModelError(
+                f"{current_reading().source} contains the Lambda layer {name!r} with the code of its function, and no "
+                f"code from a file is ever run: pass custom_objects={{{name!r}: function}} with the function, if you "
+                "know it, or save the model with a layer that has a method call instead"
+            )
+        # Keras stores an unknown shape with the code of a function, too.
+        options = {
+            key: value for key, value in config.items() if key != "mask" or value is not None
+        }
+        return super().from_config(options if own is None else {**options, "function": own})
 
     def call(self, inputs: Any, training: bool = False) -> Any:
         """Return the value of the function."""

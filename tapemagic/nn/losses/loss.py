@@ -14,6 +14,7 @@ from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.errors import OptionError
 from tapemagic.nn.attached_masks import with_mask
 from tapemagic.nn.config import float_name, floatx
+from tapemagic.nn.configurable import Recorded
 from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.losses.arguments import same_rank
 from tapemagic.nn.losses.reduction import MEANS, known_reduction, reduced
@@ -24,7 +25,7 @@ Reduction = str | None
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-class Loss:
+class Loss(Recorded):
     """Base class of losses: override `call`, which computes one loss for each example.
 
     Every loss takes the parameters below.
@@ -132,6 +133,14 @@ class Loss:
         if self._dtype is None and isinstance(y_pred, Traced):
             return real_numbers(y_pred)
         return as_tensor(real_numbers(y_pred, self._dtype or floatx()))
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the options from which `from_config` creates an equal loss."""
+        config = super().get_config()
+        # Keras stores no dtype, and computes in float32.
+        if config.get("dtype", ...) is None:
+            del config["dtype"]
+        return config
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} name={self.name}>"

@@ -95,6 +95,11 @@ class AUC(Metric):
             setattr(self, part, self.add_variable(shape, name=part))
         self._built = True
 
+    def _config_value(self, name: str, default: Any) -> Any:
+        value = super()._config_value(name, default)
+        # An array of thresholds isn't recorded: the list has two more, below 0 and above 1.
+        return self.thresholds[1:-1] if value is self.thresholds else value
+
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:
         """Add a batch of targets, positive where not 0, predicted probabilities or logits, and sample weights."""
         y_true, y_pred, weights = counted_pair(y_true, y_pred, sample_weight, self.dtype)

@@ -14,6 +14,7 @@ from tapemagic.engine.tensor.variable import Variable
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn import initializers
 from tapemagic.nn.config import float_name
+from tapemagic.nn.configurable import NOT_PLAIN, Recorded
 from tapemagic.nn.module import unique_name
 
 
@@ -30,7 +31,7 @@ def _silently(method: Callable[..., Any]) -> Callable[..., Any]:
     return unrecorded
 
 
-class Metric:
+class Metric(Recorded):
     """Base class of metrics: override `update_state`, which adds a batch to the variables, and `result`.
 
     Tapes don't record these methods. Every metric takes the parameters below.
@@ -122,6 +123,13 @@ class Metric:
     def variables(self) -> list[Variable]:
         """The variables of this metric, and of metrics among its attributes, in the order of assignment."""
         return list(_variables(vars(self).values()))
+
+    def _config_value(self, name: str, default: Any) -> Any:
+        # The recorded argument first: attributes such as `thresholds` are lists that were computed from it.
+        recorded = self._recorded().get(name, NOT_PLAIN)
+        if name in {"name", "dtype"} or (recorded is NOT_PLAIN and name in self._recorded()):
+            return super()._config_value(name, default)
+        return default if recorded is NOT_PLAIN else recorded
 
     def update_state(self, *args: Any, **kwargs: Any) -> None:
         """Add a batch of targets, predictions and optional sample weights."""

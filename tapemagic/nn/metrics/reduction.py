@@ -16,6 +16,7 @@ from tapemagic.nn.identifiers import snake_case
 from tapemagic.nn.losses.arguments import same_rank
 from tapemagic.nn.losses.reduction import divide_no_nan
 from tapemagic.nn.metrics.metric import Metric
+from tapemagic.nn.object_configs import serialize_keras_object
 
 
 def numbers(x: Any, dtype: Any = None, what: str = "predictions") -> Any:
@@ -122,6 +123,13 @@ class MeanMetricWrapper(Mean):
         super().__init__(name or default_name, dtype)
         self._fn = fn
         self._options = kwargs
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the options from which `from_config` creates an equal metric."""
+        config = super().get_config()
+        if "fn" in config:  # a subclass passes its own function
+            config |= serialize_keras_object({"fn": self._fn, **self._options})
+        return config
 
     def update_state(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> None:  # type: ignore[override]
         """Add a batch of targets, predictions and sample weights."""

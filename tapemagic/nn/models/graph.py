@@ -48,7 +48,7 @@ class Graph:
             numbers.setdefault(x.key, _Number(len(numbers), x.shape, x.dtype, x.name))
         parts = [(node.layer, node.args, node.kwargs, node.outputs) for node in self.nodes]
         structures = [self.input_structure, self.output_structure, *parts]
-        return {"structures": [_filled(part, numbers) for part in structures]}
+        return {"structures": [filled(part, numbers) for part in structures]}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         tensors: dict[int, SymbolicTensor] = {}
@@ -66,7 +66,7 @@ class Graph:
             values[tensor.key] = _converted(tensor, value)
         for node in self.nodes:
             if node.inputs:
-                args, kwargs = _filled((node.args, node.kwargs), values)
+                args, kwargs = filled((node.args, node.kwargs), values)
                 outputs = node.layer(*args, **kwargs)
                 values.update(zip(node.keys, leaves(outputs), strict=True))
         return pack(_unpacked(self.output_structure), [values[x.key] for x in self.outputs])
@@ -226,12 +226,12 @@ def _reverse_depth_first(
     return order, layer_order
 
 
-def _filled(structure: Any, values: Mapping[int, Any]) -> Any:
+def filled(structure: Any, values: Mapping[int, Any]) -> Any:
     """Replace the symbolic tensors in the arguments of a call by values."""
     if isinstance(structure, SymbolicTensor):
         return values[structure.key]
     if type(structure) in {list, tuple}:
-        return type(structure)([_filled(part, values) for part in structure])
+        return type(structure)([filled(part, values) for part in structure])
     if type(structure) is dict:
-        return {name: _filled(part, values) for name, part in structure.items()}
+        return {name: filled(part, values) for name, part in structure.items()}
     return structure

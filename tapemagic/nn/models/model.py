@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import Any
+from typing import Any, Self
 
+from tapemagic.engine.nest import leaves
 from tapemagic.errors import ModelError, OptionError
 from tapemagic.nn.config import floatx
+from tapemagic.nn.custom_objects import CustomObjectScope, reading
 from tapemagic.nn.layer import Layer, shapes_of
 from tapemagic.nn.layers.operation import Operation
-from tapemagic.nn.models.graph import Graph
+from tapemagic.nn.models.graph import Graph, filled
 from tapemagic.nn.models.summary import summary_of
 from tapemagic.nn.models.training import Trainer
 from tapemagic.nn.module import unique_name
+from tapemagic.nn.object_configs import tuples, with_sharing
+from tapemagic.nn.saving.functional import functional_config, functional_from_config
+from tapemagic.nn.saving.keras_file import (
+    load_h5_weights,
+    save_h5_weights,
+    save_model,
+    to_json,
+)
 from tapemagic.nn.symbolic import call_symbolically, symbols
 from tapemagic.nn.weights import OPTIMIZER, Stored, optimizer_names, read, write
 
@@ -224,7 +234,65 @@ class Model(Trainer, Layer):
             )
         return self.graph.run(inputs)
 
-    def save_weights(self, filepath: Any, optimizer: bool = False) -> None:
+    _not_in_config = Layer._not_in_config | {"inputs", "outputs", "layers"}
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the layers and their calls, from which `from_config` creates an equal model with new weights.
+
+        For a subclass with a method `call`: the arguments of its constructor, see `Layer.get_config`.
+        """
+        if self._graph is not None:
+            config: dict[str, Any] = with_sharing(lambda: functional_config(self))
+            return config
+        return super().get_config()
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Any = None) -> Self:
+        """Create a model from what `get_config` returned, with new weights.
+
+        Raises ModelError if the config contains a class or function that isn't known here.
+
+        Parameters
+        ----------
+        config : mapping
+        custom_objects : mapping of str, optional
+            Your classes and functions by name, unless they are registered.
+        """
+        with reading(cls._library), CustomObjectScope(custom_objects or {}):
+            if "input_layers" in config:
+                model: Self = functional_from_config(cls, config)
+                return model
+            return super().from_config(config)
+
+    def build_from_config(self, config: Mapping[str, Any]) -> None:
+        """Build the model for the shape of its input in a file, unless it's built."""
+        if not self.built and config.get("input_shape") is not None:
+            self.build(tuples(config["input_shape"]))
+
+    def to_json(self, **options: Any) -> str:
+        """Return the layers and their calls as JSON, which `nn.models.model_from_json` reads, here and in Keras.
+
+        Parameters
+        ----------
+        **options : see `json.dumps`
+
+        Examples
+        --------
+        >>> from tapemagic import nn
+        >>> nn.Sequential([nn.Input((3,)), nn.Dense(2)], name="net").to_json()[:44]
+        '{"module": "keras", "class_name": "Sequentia'
+        """
+        return to_json(self, **options)
+
+    def save(self, filepath: Any, overwrite: bool = True, **options: Any) -> None:
+        """Write the model to a `.keras` or `.h5` file, which `nn.models.load_model` reads, here and in Keras 3.
+
+        The file has the layers, the weights, and if the model is compiled the optimizer with its state, the loss and
+        the metrics. See `nn.models.save_model` for the arguments and errors.
+        """
+        save_model(self, filepath, overwrite, **options)
+
+    def save_weights(self, filepath: Any, optimizer: bool = False, overwrite: bool = True) -> None:
         """Write the values of all variables to a file; see `Module.save_weights`.
 
         Raises ModelError if there is no optimizer.
@@ -232,23 +300,38 @@ class Model(Trainer, Layer):
         Parameters
         ----------
         filepath : path
+            Ends in ".npz", or in ".weights.h5" for a file that Keras 3 reads, which needs the package h5py.
         optimizer : bool, optional
-            Also write the state of the optimizer, so that training can continue from it.
+            Also write the state of the optimizer, so that training can continue from it. A ".weights.h5" file always
+            has it, if the model is compiled.
+        overwrite : bool, optional
+            False raises FileExistsError if the file exists.
         """
+        if str(filepath).endswith(".h5"):
+            if optimizer:
+                self._optimizer_or_error()
+            save_h5_weights(self, filepath, overwrite)
+            return
         state = self.state()
         if optimizer:
             states = self._optimizer_or_error().variables
             state.update((f"{OPTIMIZER}{number}", v.numpy()) for number, v in enumerate(states))
-        write(filepath, state)
+        write(filepath, state, overwrite)
 
-    def load_weights(self, filepath: Any, optimizer: bool = False) -> None:
+    def load_weights(
+        self, filepath: Any, optimizer: bool = False, skip_mismatch: bool = False
+    ) -> None:
         """Read the values of all variables from a file that `save_weights` wrote; see `Module.load_weights`.
 
         Parameters
         ----------
         filepath : path
+            Ends in ".npz", ".weights.h5" or ".keras"; the last two may be Keras's.
         optimizer : bool, optional
-            Also read the state of the optimizer.
+            Also read the state of the optimizer, and raise an error if there is none. From a file of Keras's, a
+            compiled model always reads it, with a warning if it doesn't fit.
+        skip_mismatch : bool, optional
+            From a file of Keras's, load the weights that fit, and list the others in a warning.
 
         Raises
         ------
@@ -259,6 +342,13 @@ class Model(Trainer, Layer):
         ShapeError
             If the state doesn't fit the optimizer. Nothing is changed.
         """
+        if str(filepath).endswith((".h5", ".keras")):
+            if optimizer:
+                self._optimizer_or_error()
+            load_h5_weights(self, filepath, optimizer, skip_mismatch)
+            return
+        if skip_mismatch:
+            raise OptionError("skip_mismatch works with .weights.h5 and .keras files: omit it")
         if not optimizer:
             super().load_weights(filepath)
             return
@@ -329,10 +419,22 @@ class Model(Trainer, Layer):
         (print_fn or print)(summary_of(self, line_length, positions, expand_nested, show_trainable))
 
 
-def clone_model(model: Model) -> Model:
+def clone_model(
+    model: Model, input_tensors: Any = None, clone_function: Callable[[Layer], Layer] | None = None
+) -> Model:
     """Copy `model` with new variables, whose initial values are drawn again.
 
     The copy isn't compiled. Variables that weren't created by `add_weight` keep the values of the original.
+
+    Raises OptionError for `input_tensors`, and ModelError for a `clone_function` with a subclass of `Model`.
+
+    Parameters
+    ----------
+    model : Model
+    input_tensors : None, optional
+        Only None: call the copy on your own inputs instead.
+    clone_function : callable, optional
+        Returns the layer that takes the place of a layer, such as ``type(layer).from_config(layer.get_config())``.
 
     Examples
     --------
@@ -342,6 +444,12 @@ def clone_model(model: Model) -> Model:
     >>> bool((model.get_weights()[0] == other.get_weights()[0]).any())
     False
     """
+    if input_tensors is not None:
+        raise OptionError(
+            "clone_model takes no input_tensors: call the copy on them, as in clone_model(model)(inputs)"
+        )
+    if clone_function is not None:
+        return _replaced(model, clone_function)
     # Through a shallow stand-in, so that the optimizer and the history aren't copied as well.
     vars_of = {**vars(model), "_compiled": None, "history": None}
     plain = model.__class__.__new__(model.__class__)
@@ -349,6 +457,36 @@ def clone_model(model: Model) -> Model:
     clone = deepcopy(plain)
     clone.initialize()
     return clone
+
+
+def _replaced(model: Model, clone_function: Callable[[Layer], Layer]) -> Model:
+    """Return a copy of a model with other layers."""
+    if "_results" in vars(model):
+        begin: Any = vars(model)["_input"]
+        first = [] if begin is None else [type(begin).from_config(begin.get_config())]
+        layers = [*first, *map(clone_function, model.layers)]
+        return type(model)(layers, name=model.name)
+    if model.graph is None:
+        raise ModelError(
+            f"the layers of {model.name!r} are called by its method call, so clone_function can't replace them: "
+            "change a copy of the model instead"
+        )
+    copies: dict[int, Layer] = {}
+    new: dict[int, Any] = {}
+    for node in model.graph.nodes:
+        layer = node.layer
+        if not node.inputs:
+            outputs = type(layer).from_config(layer.get_config()).output
+        else:
+            args, kwargs = filled((node.args, node.kwargs), new)
+            if id(layer) not in copies:
+                is_operation = isinstance(layer, Operation)
+                copies[id(layer)] = deepcopy(layer) if is_operation else clone_function(layer)
+            outputs = copies[id(layer)](*args, **kwargs)
+        new.update(zip(node.keys, leaves(outputs), strict=True))
+    ends = (model.graph.input_structure, model.graph.output_structure)
+    inputs, outputs = filled(ends, new)
+    return type(model)(inputs, outputs, name=model.name)
 
 
 def _one_or_all(shapes: list[Any]) -> Any:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
 
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import ModelError, OptionError, ShapeError
+from tapemagic.nn.config import float_name
+from tapemagic.nn.custom_objects import CustomObjectScope, reading
 from tapemagic.nn.layer import Layer
 from tapemagic.nn.layers.embedding import Embedding
 from tapemagic.nn.layers.input_layer import InputLayer
 from tapemagic.nn.models.graph import Graph
 from tapemagic.nn.models.model import Model
+from tapemagic.nn.object_configs import deserialize_keras_object, serialize_keras_object, tuples
 from tapemagic.nn.symbolic import SymbolicTensor
 
 
@@ -172,6 +175,31 @@ class Sequential(Model):
             advice = "for examples of one number each, write x[:, None]"
             raise ShapeError(f"{error}; {advice}") from error
         self._input, self._results = first, results
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the layers, from which `from_config` creates an equal model with new weights."""
+        config = Layer.get_config(self)
+        first = [] if self._input is None else [self._input]
+        config["layers"] = serialize_keras_object([*first, *self._stack])
+        if self._input is not None:
+            config["build_input_shape"] = self._input.batch_shape
+        return config
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any], custom_objects: Any = None) -> Self:
+        """Create a model from what `get_config` returned, with new weights; see `Model.from_config`."""
+        with reading(cls._library), CustomObjectScope(custom_objects or {}):
+            layers = [deserialize_keras_object(layer) for layer in config["layers"]]
+            model = cls(name=config.get("name"))
+            model._dtype = float_name(config.get("dtype", model._dtype))
+        for layer in layers:
+            model.add(layer)
+        shape = tuples(config.get("build_input_shape"))
+        if not model.built and layers and isinstance(shape, tuple):
+            model.build(shape)
+        if config.get("trainable") is False:
+            model.trainable = False
+        return model
 
     def __getstate__(self) -> dict[str, Any]:
         # The results are outputs of the graph's nodes, which __setstate__ restores.

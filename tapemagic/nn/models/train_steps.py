@@ -22,6 +22,7 @@ from tapemagic.nn.models.batches import unpack_x_y_sample_weight
 from tapemagic.nn.models.compiled import CompiledLoss, CompiledMetrics, LossTracker
 from tapemagic.nn.models.logs import Logs
 from tapemagic.nn.models.step_guard import Reaction, Step
+from tapemagic.nn.object_configs import deserialize_keras_object, serialize_keras_object
 from tapemagic.tape import GradientTape
 
 
@@ -129,6 +130,39 @@ class Steps:
     def compiled(self) -> bool:
         """True if `compile` was called."""
         return self._compiled is not None
+
+    def get_compile_config(self) -> dict[str, Any]:
+        """Return the arguments of `compile` in Keras's form, for a file; empty if the model isn't compiled."""
+        compiled = self._compiled
+        if compiled is None:
+            return {}
+        metrics, weighted = compiled.metrics.settings
+        loss = compiled.loss
+        config = {
+            "optimizer": compiled.optimizer,
+            "loss": None if loss is None else loss.settings,
+            "loss_weights": None if loss is None else loss.weights,
+            "metrics": metrics,
+            "weighted_metrics": weighted,
+            "run_eagerly": bool(compiled.eager),
+            "steps_per_execution": 1,
+            "jit_compile": False,
+        }
+        return {name: serialize_keras_object(value) for name, value in config.items()}
+
+    def compile_from_config(self, config: Any) -> None:
+        """Compile the model with the arguments in a file; does nothing if a subclass has its own `compile`."""
+        if type(self).compile is not Steps.compile:
+            warnings.warn(
+                f"the class {type(self).__name__} has its own method compile, so the model isn't compiled: call it",
+                UserWarning,
+                stacklevel=2,
+            )
+            return
+        options = deserialize_keras_object(config)
+        # False means Keras's graphs, which have no counterpart here; by default `fit` decides.
+        options["run_eagerly"] = options.get("run_eagerly") or None
+        self.compile(**options)
 
     _replays = False
     """True if `fit` has decided that the next step is replayed as a program."""

@@ -14,6 +14,9 @@ from tapemagic.engine.tensor.variable import Variable, put_array
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import NotATensorError, OptionError
 from tapemagic.nn.arguments import above_zero, integer, number, refuse_unknown
+from tapemagic.nn.custom_objects import reading
+from tapemagic.nn.module import awaiting_variables, tell_variables_exist
+from tapemagic.nn.object_configs import deserialize_keras_object
 from tapemagic.nn.optimizers.apply_steps import Steps
 from tapemagic.nn.optimizers.gradients import (
     Explain,
@@ -274,6 +277,8 @@ class Optimizer(Steps, LearningRate):
             # Built for all variables of the first call, also those without a gradient in it: later calls may have one.
             if not self.built:
                 self.build(variables)
+            if awaiting_variables:  # values that a checkpoint restores
+                tell_variables_exist()
             self._step(arrays, changed, rate)
             _constrain(changed)
             put_array(self._iterations, unwrap(self._iterations) + 1)
@@ -323,10 +328,17 @@ class Optimizer(Steps, LearningRate):
         config = {"learning_rate": float(rate) if isinstance(rate, Variable) else rate}
         return config | {name: getattr(self, name) for name in (*self.hyperparameters, *_OPTIONS)}
 
+    _library = "tapemagic.nn"
+
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
         """Create an optimizer with options such as `get_config` returns."""
-        return cls(**config)
+        options = dict(config)
+        # A file contains a schedule as its config.
+        if isinstance(options.get("learning_rate"), Mapping):
+            with reading(cls._library):
+                options["learning_rate"] = deserialize_keras_object(options["learning_rate"])
+        return cls(**options)
 
     def __repr__(self) -> str:
         rate = self._learning_rate

@@ -201,7 +201,8 @@ class LocalNames:
         if bound is None:
             return text
         name = text.replace(".", "_")
-        bound[name] = function
+        # A driver runs only while nothing records, and its values aren't lazy: a `primitive` needn't look for tensors.
+        bound[name] = getattr(function, "on_values", function)
         return name
 
     def _text_of(self, function: Any) -> str:

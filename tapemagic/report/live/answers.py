@@ -32,11 +32,15 @@ class QueryError(TypedDict):
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers to questions about a recording, as JSON."""
+    """The answers to questions about a recording, as JSON.
+
+    - `may_run`: Whether a check may run the cell again. Saving a page, for instance, runs nothing.
+    """
 
     findings: Findings
     details: Details | None
     style: Style
+    may_run: bool = True
 
     def answer(self, question: str) -> Any:
         """Answer ``view:{"KEY": N}``, ``value:KEY``, ``code:{"KEY": N}`` or ``check``; a `QueryError` says why not.
@@ -100,7 +104,7 @@ class Answers:
 
     def check(self) -> Check:
         """Check the gradients by finite differences."""
-        return compared(self.findings, self._kept().check())
+        return compared(self.findings, self._kept().check(self.may_run))
 
 
 def _in_words(error: Exception) -> str:

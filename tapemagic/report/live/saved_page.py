@@ -9,6 +9,7 @@ import secrets
 import shutil
 from base64 import b64encode
 from collections.abc import Mapping
+from dataclasses import replace
 from errno import EACCES
 from hashlib import sha256
 from html import escape
@@ -71,7 +72,7 @@ def page(
     static_size = len(static.encode())
     if rest + static_size > PAGE:
         static, static_size = "<p>This report needs a browser with scripts.</p>", 100
-    ahead = Precomputed(answers, PAGE - rest - static_size)
+    ahead = Precomputed(replace(answers, may_run=False), PAGE - rest - static_size)
     ahead.add_cached(cached)
     why = answers.why_gone
     if why:

@@ -8,8 +8,8 @@ from itertools import groupby
 
 from tapemagic.engine.tensor.tensor import id_of, unwrap
 from tapemagic.explain.contributions import percentage
-from tapemagic.explain.formatting import NOT_COMPUTED
-from tapemagic.explain.nonfinite import NonFinite, is_finite
+from tapemagic.explain.formatting import NOT_COMPUTED, derivative_symbol
+from tapemagic.explain.nonfinite import NonFinite, first_nonfinite_gradient, is_finite
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import summarise
 from tapemagic.report.tabs.gradients.check_result import Checked, outcome
@@ -19,7 +19,7 @@ from tapemagic.report.tabs.paths.find_paths import find as find_paths
 from tapemagic.report.verdict.broadcasting import broadcasting
 from tapemagic.report.verdict.earlier_steps import earlier_step
 from tapemagic.report.verdict.kinks import kinks
-from tapemagic.report.verdict.nonfinite_text import describe, describe_warning
+from tapemagic.report.verdict.nonfinite_text import describe, describe_spared, describe_warning
 from tapemagic.report.verdict.statement import Statement, Topic, by_severity
 
 MAX_SENTENCES = 8
@@ -89,6 +89,7 @@ def verdict(
         *_training(flags),
         *_largest_part(subject),
         *_checks(checks),
+        *_spared(subject),
         *kinks(subject),
     ]
     return shortened(sorted(statements, key=by_severity))
@@ -165,10 +166,15 @@ def _missing(derivatives: Sequence[Derivative]) -> Iterator[Statement]:
         below = (derivative.target, derivative.source, derivative.order - 1)
         reason = truncate(derivative.reason or "")
         # The derivative of a None is None as well, so only the lowest order is worth a sentence.
+        if derivative.text is None and derivative.check and derivative.check.is_lower_wrong:
+            continue
         if derivative.text is None and below not in none:
             yield Statement("none", f"{derivative.symbol} is None: {reason}", tab=GRADIENTS)
         elif derivative.text is not None and reason:
-            yield Statement("missing", f"{derivative.symbol}: {reason}", tab=GRADIENTS)
+            # What a check found is a sentence that names the derivative.
+            is_found = derivative.check is not None and derivative.check.outcome == "lacks"
+            text = reason if is_found else f"{derivative.symbol}: {reason}"
+            yield Statement("missing", text, tab=GRADIENTS)
 
 
 def _own_nones(own: Sequence[OwnGradient]) -> Iterator[Statement]:
@@ -246,6 +252,22 @@ def _training(flags: Sequence[str]) -> Iterator[Statement]:
         yield Statement("training", text, tab=TRAINING)
 
 
+def _spared(subject: Subject) -> Iterator[Statement]:
+    """Yield the gradients that are 0 where no selection uses a value, and nan in other libraries."""
+    table = subject.derivatives
+    for t, (name, target) in enumerate(subject.targets):
+        symbols = [
+            derivative_symbol(name, source, level)
+            for s, (source, _) in enumerate(subject.sources)
+            for level in (1, 2, 3)
+            if (t, s, level) in table.spared
+        ]
+        if symbols:
+            fact = first_nonfinite_gradient(subject.whole, target, careful=False)
+            text = describe_spared(subject, symbols, fact)
+            yield Statement("note", text, fact.line if fact else None)
+
+
 def _largest_part(subject: Subject) -> Iterator[Statement]:
     """Yield which path adds the most to the first gradient that is a sum over several paths."""
     paths = subject.shared(find_paths)
@@ -274,7 +296,8 @@ def _largest_part(subject: Subject) -> Iterator[Statement]:
 
 def _checks(checks: Sequence[Checked]) -> Iterator[Statement]:
     """Yield how the derivatives compare with finite differences, and which were not compared."""
-    if checks:
+    # Sentences of their own say what the derivatives of the table lack.
+    if any(entry.check.outcome != "lacks" for entry in checks):
         differs = any(entry.check.outcome == "differs" for entry in checks)
         yield Statement("differs" if differs else "note", outcome(checks), tab=GRADIENTS)
 

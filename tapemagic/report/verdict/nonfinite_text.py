@@ -35,6 +35,9 @@ WORDS = {"divide by zero": "division by zero", "invalid value": "invalid value (
 METHODS = {"reduce": "a sum or product", "accumulate": "a cumulative sum or product"}
 """Descriptions of ufunc methods, which NumPy's warnings name instead of the operation."""
 
+ZERO_IN_TENSORFLOW = {"sqrt", "rsqrt", "reciprocal"}
+"""Operations whose derivatives TensorFlow multiplies by 0 as 0, even where they are infinite."""
+
 MOST_OPERANDS = 3
 """Maximum number of operands to name."""
 
@@ -47,6 +50,23 @@ def describe(subject: Subject, fact: NonFinite, earlier: str = "") -> str:
     if fact.way == "forward":
         return f"{_of_value(subject, fact)}{earlier} Ignore its gradients."
     return f"{_of_gradient(subject, fact)}{earlier}"
+
+
+def describe_spared(subject: Subject, symbols: Sequence[str], fact: NonFinite | None) -> str:
+    """Write a sentence on gradients that are 0 where no selection uses a value, although the slope there isn't finite.
+
+    - `fact`: The place where a sweep without regard to selections finds the first nan.
+    """
+    verb = "is" if len(symbols) == 1 else "are"
+    named = f"{listed(list(symbols[:MOST_OPERANDS]))} {verb} 0 where np.where, an index or a mask leaves elements out"
+    others = "TensorFlow, PyTorch and JAX give nan there"
+    if fact is None:
+        return f"{named}. {others}."
+    if fact.operation in ZERO_IN_TENSORFLOW:
+        others = "PyTorch and JAX give nan there"
+    slope = "infinite" if "inf" in (fact.slope or "") else "undefined"
+    place = _place_of(subject, fact)
+    return f"{named}, although the derivative of {fact.operation} is {slope} {place}. {others}."
 
 
 def describe_warning(subject: Subject, warning: NumericWarning) -> str:
@@ -131,10 +151,7 @@ def _of_gradient(subject: Subject, fact: NonFinite) -> str:
         reason = "the first derivative uses a slope that the tape chose at a kink, and this slope has no derivative"
         return f"{_gradients(subject, fact)}: {reason}."
     place = f"the derivative of {fact.operation}"
-    operands = operands_of(subject, fact).replace(" is ", " = ")
-    operands = operands.removeprefix("its input = ").removeprefix("its inputs are ")
-    where = line_of(subject, fact).strip().replace(" on line", ", line").removeprefix("on ")
-    at = f"at {operands}{f' ({where})' if where else ''}"
+    at = _place_of(subject, fact)
     begin = f"{_gradients(subject, fact)}: {place}"
     if not fact.slope:
         state = {"overflow": "is too large", "infinite derivative": "is infinite"}
@@ -146,6 +163,14 @@ def _of_gradient(subject: Subject, fact: NonFinite) -> str:
         return f"{text}, and it is multiplied by 0."
     reason = "np.where multiplies it by 0, because it differentiates both branches"
     return f"{text}, and {reason}. {_advice(subject, fact)}."
+
+
+def _place_of(subject: Subject, fact: NonFinite) -> str:
+    """Return the operands and the line of an operation: "at a[1] = 0.0 (line 2)"."""
+    operands = operands_of(subject, fact).replace(" is ", " = ")
+    operands = operands.removeprefix("its input = ").removeprefix("its inputs are ")
+    where = line_of(subject, fact).strip().replace(" on line", ", line").removeprefix("on ")
+    return f"at {operands}{f' ({where})' if where else ''}"
 
 
 def _gradients(subject: Subject, fact: NonFinite) -> str:

@@ -38,11 +38,6 @@ _PICTURES = (
 )
 _STATELESS = "write the function without stateless_, and seed=1"
 _FILES = "write Python's open(), or np.load and np.save"
-_MODELS = (
-    "a model is not saved in one file: write model.save_weights('net.weights.npz') and "
-    "load_weights, or pickle the model"
-)
-_UNSAVED = "models are pickled, or kept as their weights: leave it out"
 _DOWNLOADS = "download the file with Python's urllib.request.urlretrieve"
 _FROM_LINES = "write from_tensor_slices of an array, or from_generator with Python's open()"
 _DEVICES = "there is one processor here: leave it out"
@@ -52,8 +47,12 @@ REFUSED: dict[str, str] = {
     "tf.distribute": _DEVICES,
     "tf.tpu": _DEVICES,
     "tf.dtensor": _DEVICES,
-    "tf.saved_model": "models are saved as .npz files: write model.save_weights(path)",
-    "tf.train": "checkpoints are .npz files here, with model.save_weights(path); optimizers are in tf.keras.optimizers",
+    "tf.saved_model": "models are saved as .keras files: write model.save('net.keras')",
+    "tf.train.Example": _FILES,
+    "tf.train.Features": _FILES,
+    "tf.train.AdamOptimizer": "optimizers are in tf.keras.optimizers",
+    "tf.train.GradientDescentOptimizer": "optimizers are in tf.keras.optimizers",
+    "tf.train.Saver": "write tf.train.Checkpoint",
     "tf.summary": "logs for TensorBoard are not written: keep values in a list, and plot them with matplotlib",
     "tf.profiler": "use Python's cProfile",
     "tf.io": _FILES,
@@ -107,12 +106,6 @@ REFUSED: dict[str, str] = {
     "tf.flags": "use argparse",
     "tf.app": "call the function yourself",
     "tf.layers": "write tf.keras.layers",
-    "tf.keras.models.load_model": _MODELS,
-    "tf.keras.models.save_model": _MODELS,
-    "tf.keras.models.model_from_json": _MODELS,
-    "tf.keras.saving": _UNSAVED,
-    "tf.keras.utils.register_keras_serializable": _UNSAVED,
-    "tf.keras.utils.custom_object_scope": _UNSAVED,
     "tf.keras.utils.split_dataset": "write dataset.take(n) and dataset.skip(n)",
     "tf.keras.utils.get_file": _DOWNLOADS,
     "tf.keras.utils.image_dataset_from_directory": _FILES,

@@ -24,6 +24,7 @@ from tapemagic.tf.keras import optimizers as optimizers
 from tapemagic.tf.keras import preprocessing as preprocessing
 from tapemagic.tf.keras import random as random
 from tapemagic.tf.keras import regularizers as regularizers
+from tapemagic.tf.keras import saving as saving
 from tapemagic.tf.keras import utils as utils
 from tapemagic.tf.keras.layers import Input as Input
 from tapemagic.tf.keras.layers import Layer as Layer
@@ -35,9 +36,8 @@ from tapemagic.tf.version import KERAS_VERSION
 __version__ = KERAS_VERSION
 
 __all__ = [
-    "Input", "Layer", "Model", "Sequential", "Variable", "activations", "backend", "callbacks", "constraints",
-    "datasets",
-    "initializers", "layers", "losses", "metrics", "models", "ops", "optimizers",
-    "preprocessing", "random", "regularizers", "utils",
+    "Input", "Layer", "Model", "Sequential", "Variable", "activations", "backend", "callbacks",
+    "constraints", "datasets", "initializers", "layers", "losses", "metrics", "models", "ops",
+    "optimizers", "preprocessing", "random", "regularizers", "saving", "utils",
 ]  # fmt: skip
 __getattr__ = missing(__name__, __all__)

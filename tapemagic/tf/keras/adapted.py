@@ -12,6 +12,7 @@ import numpy as np
 from tapemagic import nn
 from tapemagic.engine.tensor.tensor import Traced, plain
 from tapemagic.nn.attached_masks import carried
+from tapemagic.nn.custom_objects import reading
 from tapemagic.tf.core.adapter import adapter
 from tapemagic.tf.core.shape import TensorShape
 from tapemagic.tf.core.tensor import Eager, eager
@@ -57,6 +58,7 @@ def _tensors(data: Any) -> Any:
 class Adapted:
     """Mix-in for a class of tapemagic.nn: results, and arguments of user methods, are EagerTensors."""
 
+    _library = "tapemagic.tf.keras"
     _methods_on_tensors: ClassVar[tuple[str, ...]] = ()
     """Methods that users override, which then receive EagerTensors."""
 
@@ -131,6 +133,7 @@ class Constraint(Adapted, nn.constraints.Constraint):  # noqa: D101 (that of tap
 class Optimizer(nn.optimizers.Optimizer):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.optimizers.Optimizer.__doc__
 
+    _library = "tapemagic.tf.keras"
     variable_class = ResourceVariable
 
     # `getter` keeps the setter of the inherited property.
@@ -169,3 +172,23 @@ def adapt(
             value = adapter(value)
         names[name] = value
     return names
+
+
+def config_functions(names: dict[str, Any]) -> dict[str, Any]:
+    """Return Keras's functions `serialize` and `deserialize` for a module with these names."""
+
+    def serialize(obj: Any) -> Any:
+        """Return the config of an object, or the name of a function of this module."""
+        name = getattr(obj, "__name__", None)
+        return name if names.get(str(name)) is obj else nn.saving.serialize_keras_object(obj)
+
+    def deserialize(config: Any, custom_objects: Any = None) -> Any:
+        """Create the object that a config or a name describes."""
+        if isinstance(config, str) and config in names and config not in (custom_objects or {}):
+            return names[config]
+        with reading("tapemagic.tf.keras"), nn.saving.custom_object_scope(custom_objects or {}):
+            if isinstance(config, str):
+                return names["get"](config)
+            return nn.saving.deserialize_keras_object(config)
+
+    return {"serialize": serialize, "deserialize": deserialize}

@@ -12,6 +12,7 @@ _NAMES |= {
     for kind in _NAMES.values()
     if isinstance(kind, type) and issubclass(kind, Merge)
 }
+_NAMES |= adapted.config_functions(_NAMES)
 globals().update(_NAMES)
 
 __all__ = list(_NAMES)

@@ -5,6 +5,7 @@ from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import adapted
 
 _NAMES = adapted.adapt(nn.losses, __name__, adapted.Loss, nn.losses.Loss)
+_NAMES |= adapted.config_functions(_NAMES)
 globals().update(_NAMES)
 
 

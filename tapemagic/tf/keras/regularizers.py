@@ -5,6 +5,7 @@ from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import adapted
 
 _NAMES = adapted.adapt(nn.regularizers, __name__, adapted.Regularizer, nn.regularizers.Regularizer)
+_NAMES |= adapted.config_functions(_NAMES)
 globals().update(_NAMES)
 
 __all__ = list(_NAMES)

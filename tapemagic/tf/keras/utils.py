@@ -9,6 +9,16 @@ from tapemagic.errors import OptionError
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras.model_plot import plot_model
+from tapemagic.tf.keras.saving import (
+    CustomObjectScope,
+    custom_object_scope,
+    deserialize_keras_object,
+    get_custom_objects,
+    get_registered_name,
+    get_registered_object,
+    register_keras_serializable,
+    serialize_keras_object,
+)
 from tapemagic.tf.random import set_seed
 
 
@@ -147,5 +157,9 @@ def pad_sequences(
     return result
 
 
-__all__ = ["normalize", "pad_sequences", "plot_model", "set_random_seed", "to_categorical"]
+__all__ = [
+    "CustomObjectScope", "custom_object_scope", "deserialize_keras_object", "get_custom_objects",
+    "get_registered_name", "get_registered_object", "normalize", "pad_sequences", "plot_model",
+    "register_keras_serializable", "serialize_keras_object", "set_random_seed", "to_categorical",
+]  # fmt: skip
 __getattr__ = missing(__name__, __all__)

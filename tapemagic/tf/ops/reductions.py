@@ -8,6 +8,7 @@ import numpy as np
 
 from tapemagic.engine.operations import exponentials
 from tapemagic.engine.tensor.precision import precise_sum
+from tapemagic.errors import OptionError
 from tapemagic.tf.core.adapter import adapter, axes, plain
 from tapemagic.tf.core.convert import is_python, matched, tensor
 from tapemagic.tf.core.dtype import as_dtype, int64, numpy_dtype
@@ -319,11 +320,35 @@ def bincount(
     maxlength: Any = None,
     dtype: Any = "int32",
     name: str | None = None,
+    axis: Any = None,
+    binary_output: bool = False,
 ) -> Any:
-    """Count each integer from 0, or sum the weights of its occurrences, for `minlength` to `maxlength` integers."""
-    places = plain(arr).ravel()
-    # An empty list is float32, and np.bincount refuses floats.
-    places = places if places.size else places.astype(int)
+    """Count each integer from 0, or sum the weights of its occurrences, for `minlength` to `maxlength` integers.
+
+    With ``axis=-1``, each row of a matrix is counted on its own. `binary_output` marks the integers that occur with 1.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> print(tf.math.bincount([[1, 2, 1], [0, 3, 3]], axis=-1))
+    tf.Tensor(
+    [[0 2 1 0]
+     [1 0 0 2]], shape=(2, 4), dtype=int32)
+    """
+    if axis not in {None, 0, -1}:
+        raise OptionError(f"bincount takes axis=0, which counts all elements, or -1, not {axis!r}")
+    if weights is not None and binary_output:
+        raise OptionError("bincount takes either weights or binary_output=True, not both")
+    places = plain(arr)
+    # TensorFlow truncates floats, which an empty list is as well.
+    places = places if places.dtype.kind in "iu" else places.astype(np.int32)
+    if axis == -1 and places.ndim > 2:
+        raise InvalidArgumentError(
+            f"bincount with axis=-1 takes at most a matrix, not shape {places.shape}: write tf.reshape(arr, (-1, "
+            f"{places.shape[-1]}))"
+        )
+    if places.min(initial=0) < 0:
+        raise InvalidArgumentError(f"bincount counts integers from 0, not {places.min()}")
     length = max(int(places.max(initial=-1)) + 1, int(minlength or 0))
     if maxlength is not None:
         if int(maxlength) < 0:
@@ -331,11 +356,22 @@ def bincount(
         length = min(length, int(maxlength))
     # TensorFlow ignores numbers from maxlength on; NumPy has no such limit.
     inside = places < length
+    rows = places.shape[:1] if axis == -1 and places.ndim == 2 else ()
+    if rows:
+        # Each row counts in a separate range.
+        places = places + length * np.arange(rows[0])[:, None]
+    shape, size = (*rows, length), length * int(np.prod(rows))
     if weights is None:
-        return np.bincount(places[inside], minlength=length).astype(numpy_dtype(dtype))
+        counts = np.bincount(places[inside], minlength=size).reshape(shape)
+        return (counts > 0 if binary_output else counts).astype(numpy_dtype(dtype))
     elements = tensor(weights)
-    counted = np.ravel(elements)[inside]
-    return np.bincount(places[inside], counted, minlength=length).astype(elements.dtype)
+    if elements.shape != places.shape and (rows or elements.size != places.size):
+        raise InvalidArgumentError(
+            f"bincount takes a weight for each element: arr has shape {places.shape}, and weights {elements.shape}"
+        )
+    counted = np.reshape(elements, places.shape)[inside]
+    totals = np.bincount(places[inside], counted, minlength=size)
+    return np.reshape(totals, shape).astype(elements.dtype)
 
 
 @adapter

@@ -299,6 +299,8 @@ class Recurrent(Gated, Sequences):
     See `Gated` and `Sequences` for the parameters.
     """
 
+    keras_part = "cell"  # in Keras, the weights belong to a cell inside the layer
+
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the batch, the steps if all outputs are returned, and the units."""
         self._require_shape(tuple(input_shape))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
 
 import numpy as np
 
 from tapemagic.engine.nest import leaves
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.errors import OptionError, ShapeError
+from tapemagic.nn.custom_objects import reading
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Layer
 from tapemagic.nn.layers.recurrent.recurrent import Sequences
+from tapemagic.nn.object_configs import deserialize_option
 
 
 def _require_cell(cell: Any, kind: str) -> Any:
@@ -78,6 +80,13 @@ class StackedRNNCells(Layer):
         self.cells = [_require_cell(cell, "StackedRNNCells") for cell in cells]
         if not self.cells:
             raise OptionError("StackedRNNCells takes at least one cell: write [nn.LSTMCell(8)]")
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> Self:
+        """Create a layer from the options that `get_config` returned here, or in Keras."""
+        with reading(cls._library):
+            cells = [deserialize_option("cell", cell) for cell in config["cells"]]
+        return super().from_config({**config, "cells": cells})
 
     @property
     def state_size(self) -> list[Any]:

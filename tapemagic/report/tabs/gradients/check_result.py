@@ -8,6 +8,9 @@ from typing import Literal, NamedTuple
 
 from tapemagic.explain.advice import listed
 
+LOWER = "the first derivative lacks a part already"
+"""The reason why a higher derivative isn't checked where the first one is wrong."""
+
 
 @dataclass(frozen=True)
 class Check:
@@ -15,7 +18,8 @@ class Check:
 
     Attributes
     ----------
-    outcome : {'agrees', 'differs', 'not checked'}
+    outcome : {'agrees', 'differs', 'lacks', 'not checked'}
+        With 'lacks', the recorded operations agree, but the cell, run again with nudged inputs, doesn't.
     tolerance : float
         The largest relative difference that counts as agreement.
     checked, size : int
@@ -25,11 +29,22 @@ class Check:
     here, there : str
         The gradient in that entry, and the finite difference.
     note : str
-        A possible reason for a difference, or the reason why nothing could be compared.
+        A possible reason for a difference, or the reason why nothing could be compared. For a gradient that lacks a
+        part, where that left the tape, as the end of a sentence.
     unit : {'entries', 'columns'}
+    lacking : str
+        The difference of the two numbers, or in words: half, all of it.
+    is_rerun : bool
+        Whether the cell ran again with nudged inputs; otherwise only the recorded operations were repeated.
+    nudged : str
+        The entries that were nudged in these runs, if not all of them one by one.
+    not_rerun : str
+        The reason why the runs of the cell decided nothing, or ''.
+    left : str
+        The calls through which values left the tape unchecked, or ''.
     """
 
-    outcome: Literal["agrees", "differs", "not checked"]
+    outcome: Literal["agrees", "differs", "lacks", "not checked"]
     tolerance: float = 0.0
     checked: int = 0
     size: int = 0
@@ -38,6 +53,16 @@ class Check:
     there: str = ""
     note: str = ""
     unit: Literal["entries", "columns"] = "entries"
+    lacking: str = ""
+    is_rerun: bool = False
+    nudged: str = ""
+    not_rerun: str = ""
+    left: str = ""
+
+    @property
+    def is_lower_wrong(self) -> bool:
+        """Whether a lower derivative lacks a part, so that there is no need to check this one."""
+        return self.note == LOWER
 
     @property
     def text(self) -> str:
@@ -59,6 +84,10 @@ class Check:
             where = f" in {some}" if some else ""
             return f"matches finite differences{where} (relative error < {small(self.tolerance)})"
         where = f" among {some}" if some else ""
+        if self.outcome == "lacks":
+            entry = f"entry {self.entry} is " if self.entry else ""
+            numbers = f"{self.here} on the tape, {self.there} by nudging"
+            return f"lacks a part{where}: {entry}{numbers}{self.note}".removesuffix(".")
         here = f"{self.here} on the tape, {self.there} by finite differences"
         what = f"entry {self.entry} is {here}" if self.entry else here
         note = f"; {self.note}" if self.note else ""
@@ -75,14 +104,15 @@ MAX_NAMED = 3
 
 
 class Checked(NamedTuple):
-    """A derivative with the result of its check.
-
-    - `is_incomplete`: Whether a part of the target was not recorded, about which a match says nothing.
-    """
+    """A derivative with the result of its check."""
 
     symbol: str
     check: Check
-    is_incomplete: bool = False
+
+    @property
+    def is_unchecked(self) -> bool:
+        """Whether a value left the tape, about which a match of the recorded operations says nothing."""
+        return self.check.outcome == "agrees" and not self.check.is_rerun and bool(self.check.left)
 
 
 def sign(checks: Sequence[Checked]) -> str:
@@ -94,10 +124,10 @@ def sign(checks: Sequence[Checked]) -> str:
     ''
     """
     outcomes = {entry.check.outcome for entry in checks}
-    if "differs" in outcomes:
+    if outcomes & {"differs", "lacks"}:
         return "✗"
-    # A match says nothing about a part that wasn't recorded, so an incomplete gradient gets no ✓.
-    return "✓" if "agrees" in outcomes and not _incomplete(checks) else ""
+    # A match of the recorded operations says nothing about what left the tape.
+    return "✓" if "agrees" in outcomes and not any(x.is_unchecked for x in checks) else ""
 
 
 def outcome(checks: Sequence[Checked]) -> str:
@@ -112,22 +142,28 @@ def outcome(checks: Sequence[Checked]) -> str:
     Both derivatives match finite differences.
     >>> print(outcome([Checked("dy/dx", agrees), Checked("d²y/dx²", other)]))
     dy/dx matches finite differences; d²y/dx² was not checked: it has no entries.
+    >>> print(outcome([Checked("dy/dx", Check("agrees", is_rerun=True))]))
+    The gradient matches finite differences. Nudging the inputs agrees: nothing is missing.
+    >>> print(outcome([Checked("dy/dx", Check("agrees", not_rerun="it stops", left="float() on line 2"))]))
+    The gradient matches finite differences. Only the recorded operations were compared; the cell itself wasn't \
+checked: it stops. What left the tape through float() on line 2 was not checked.
     """
     if not checks:
         return "There is no gradient to check."
     groups = {
         kind: [entry for entry in checks if entry.check.outcome == kind]
-        for kind in ("differs", "agrees", "not checked")
+        for kind in ("lacks", "differs", "agrees", "not checked")
     }
     parts = [
         f"{_subject(group, len(checks))} {verbs[_is_plural(group, len(checks))]}{_reason(group)}"
         for group, verbs in zip(groups.values(), VERBS, strict=True)
         if group
     ]
-    return f"{'; '.join(parts)}.{_of_what_was_recorded(checks)}"
+    return " ".join(filter(None, (f"{'; '.join(parts)}.", _of_what_ran(checks))))
 
 
 VERBS = (
+    ("lacks a part", "lack a part"),
     ("differs from finite differences", "differ from finite differences"),
     ("matches finite differences", "match finite differences"),
     ("was not checked", "were not checked"),
@@ -156,20 +192,31 @@ def _symbols(group: Sequence[Checked]) -> list[str]:
 
 def _reason(group: Sequence[Checked]) -> str:
     """The reason that all derivatives of a group have in common, or ''."""
-    notes = {entry.check.note for entry in group}
+    # Where a part left the tape is said with the derivative.
+    notes = {entry.check.note if entry.check.outcome != "lacks" else "" for entry in group}
     note = notes.pop() if len(notes) == 1 else ""
     return f": {note}" if note else ""
 
 
-def _incomplete(checks: Sequence[Checked]) -> int:
-    """The number of gradients that were compared although a part of their target was not recorded."""
-    return sum(entry.is_incomplete and entry.check.outcome != "not checked" for entry in checks)
-
-
-def _of_what_was_recorded(checks: Sequence[Checked]) -> str:
-    """Return a warning that a part of a target was not recorded, so a match says nothing about it, or ''."""
-    count = _incomplete(checks)
-    if not count:
-        return ""
-    which = "It ignores" if count == 1 else f"{count:,} of them ignore"
-    return f" {which} a part of the target: only the recorded operations were checked."
+def _of_what_ran(checks: Sequence[Checked]) -> str:
+    """Say whether the cell itself was checked, or only its recording, and what left the tape unchecked."""
+    compared = [entry.check for entry in checks if entry.check.outcome != "not checked"]
+    agreeing = [check for check in compared if check.outcome == "agrees"]
+    if agreeing and all(check.is_rerun for check in agreeing):
+        is_all = len(agreeing) == len(checks)
+        words = "Nudging the inputs agrees: nothing is missing" + ("." if is_all else " in these.")
+        samples = [*dict.fromkeys(check.nudged for check in agreeing if check.nudged)]
+        return f"{words} Nudged were {samples[0]}." if samples else words
+    reasons = [*dict.fromkeys(check.not_rerun for check in agreeing if check.not_rerun)]
+    left = [*dict.fromkeys(entry.check.left for entry in checks if entry.is_unchecked)]
+    parts = []
+    if reasons:
+        more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+        parts.append(
+            f"Only the recorded operations were compared; the cell itself wasn't checked: {reasons[0]}{more}."
+        )
+    if left and not reasons:
+        parts.append("Only the recorded operations were compared.")
+    if left:
+        parts.append(f"What left the tape through {left[0]} was not checked.")
+    return " ".join(parts)

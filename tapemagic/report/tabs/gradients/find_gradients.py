@@ -17,10 +17,11 @@ from tapemagic.report.request import Kind
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import Summary, summarise
 from tapemagic.report.tabs.gradients.check_result import Check, Checked
+from tapemagic.report.tabs.gradients.derivative_checks import Checker, checks_of, lacking_text
 from tapemagic.report.tabs.gradients.jacobians import hessians, jacobians
 from tapemagic.report.tabs.gradients.matrices import ASKING, Matrix, PendingMatrix
 from tapemagic.report.tabs.gradients.next_step import next_step
-from tapemagic.report.tabs.gradients.numeric_check import MAX_WORK, Checker, checks_of
+from tapemagic.report.tabs.gradients.numeric_check import MAX_WORK
 from tapemagic.report.tabs.gradients.own_gradients import (
     OwnGradient,
     checked_own_gradients,
@@ -75,11 +76,7 @@ class GradientFindings:
         entries: list[Derivative | OwnGradient | Matrix] = [*self.rows, *self.own, *self.matrices]
         # Several gradients of the program may have the same symbol, but not the same name.
         return [
-            Checked(
-                getattr(entry, "name", "") or entry.symbol,
-                entry.check,
-                bool(entry.reason) and entry.text is not None,
-            )
+            Checked(getattr(entry, "name", "") or entry.symbol, entry.check)
             for entry in entries
             if entry.check
         ]
@@ -94,9 +91,9 @@ def find(subject: Subject) -> GradientFindings:
     return GradientFindings(rows, matrices, subject.shared(own_gradients), step)
 
 
-def checked(subject: Subject) -> GradientFindings:
+def checked(subject: Subject, may_run: bool) -> GradientFindings:
     """Find the same, with as many derivatives compared with finite differences as `MAX_WORK` allows."""
-    checker = Checker(subject, MAX_WORK)
+    checker = Checker(subject, MAX_WORK, may_run)
     rows, own = _rows(subject, checks_of(checker)), checked_own_gradients(checker)
     # The entries of the matrices were not kept, so the matrices are computed again.
     matrices = requested_matrices(subject, subject.whole.tape(), checker)
@@ -159,13 +156,21 @@ def _row(subject: Subject, key: Key, check: Check | None) -> Derivative:
     target, source = subject.targets[t], subject.sources[s]
     gradient = subject.derivatives.gradients[key]
     value = None if gradient is None else summarise(unwrap(gradient))
+    # What a check found replaces what the source shows.
+    is_decided = check is not None and (
+        check.is_lower_wrong or (check.is_rerun and value is not None)
+    )
+    reason = "" if is_decided else _reason(subject, key)
+    if check and check.outcome == "lacks":
+        symbol = derivative_symbol(target[0], source[0], level)
+        reason = lacking_text(check, symbol, source[0])
     return Derivative(
         target[0],
         source[0],
         level,
         tuple(source[1].shape),
         None if value is None else value.text,
-        _reason(subject, key) or None,
+        reason or None,
         name_of_sum(target, source, level),
         value,
         check,

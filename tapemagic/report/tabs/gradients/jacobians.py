@@ -23,6 +23,7 @@ from tapemagic.explain.formatting import NOT_COMPUTED, derivative_symbol, mixed_
 from tapemagic.explain.snapshot import Named
 from tapemagic.report.derivatives import failure_reason
 from tapemagic.report.tabs.gradients.check_result import Check
+from tapemagic.report.tabs.gradients.derivative_checks import Checker
 from tapemagic.report.tabs.gradients.matrices import (
     MAX_SHOWN,
     Block,
@@ -33,7 +34,7 @@ from tapemagic.report.tabs.gradients.matrices import (
     drafted,
     with_notes,
 )
-from tapemagic.report.tabs.gradients.numeric_check import Checker, Claim
+from tapemagic.report.tabs.gradients.numeric_check import Claim
 
 MAX_ENTRIES = 10**6
 """The entries of the largest matrix that is computed for a report."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from math import inf
@@ -26,8 +26,7 @@ from tapemagic.errors import NotComputedError
 from tapemagic.explain.formatting import format_number
 from tapemagic.explain.lazy_values import has_numbers
 from tapemagic.explain.snapshot import Snapshot
-from tapemagic.report.derivatives import Key, failure_reason
-from tapemagic.report.subject import Subject
+from tapemagic.report.derivatives import failure_reason
 from tapemagic.report.tabs.gradients.check_result import Check
 from tapemagic.report.tabs.gradients.replaying import (
     Replay,
@@ -75,6 +74,8 @@ KINKED = 2.0
 # Double precision rounds the target to 2e-16 of its size, and the quotient divides that by the step of 1e-3.
 ROUNDING = 5e-12
 """A difference smaller than this, relative to the target's values, may be due to their rounding."""
+HALF = 1e-4
+"""The relative difference up to which one number is called half of another."""
 NOISE = 1e-8
 """A finite difference smaller than this, relative to what it is compared with, is shown as zero."""
 
@@ -119,59 +120,7 @@ class Claim(NamedTuple):
         return f"derivative of order {len(self.chain)}" if self.chain else "target"
 
 
-@dataclass
-class Checker:
-    """Compares derivatives with finite differences of a recording, and counts the work.
-
-    - `max_work`: The number of elements to compute after which no further check begins. It counts work, not seconds,
-      so that a page has the same contents on every machine.
-    """
-
-    subject: Subject
-    max_work: float = inf
-    _done: float = field(default=0.0, init=False)
-    _known: dict[Any, tuple[Any, Check]] = field(default_factory=dict, init=False)
-
-    def check(self, claim: Claim, count: int) -> Check:
-        """Compare a derivative, one of `count`, in as many entries as its part of the work allows."""
-        # Programs often take the gradients that the report takes, too.
-        parts = (claim.targets, *claim.chain, claim.sources)
-        key = (claim.is_matrix, *(tuple(map(id_of, xs)) for xs in parts))
-        if key in self._known:
-            value, result = self._known[key]
-            if np.array_equal(value, claim.value):
-                return result
-        if self._done >= self.max_work:
-            option = "%%tape --check" if self.subject.context.program.in_cell else "check=True"
-            return Check("not checked", note=OUT_OF_TIME.format(option))
-        result, used = _check(self.subject.whole, claim, WORK / count)
-        self._done += used
-        self._known[key] = claim.value, result
-        return result
-
-
-def checks_of(checker: Checker) -> Mapping[Key, Check]:
-    """Compare the derivatives of the table of gradients; return the results by target, source and order.
-
-    It is the recorded operations that are repeated, with changed sources. So the check is one of the derivative of
-    the recording: branches and constants are those of the run.
-    """
-    subject = checker.subject
-    table = subject.derivatives
-    claims: dict[Key, Claim] = {}
-    for (t, s, level), gradient in table.gradients.items():
-        if gradient is None:
-            below = table.gradients.get((t, s, level - 1))
-            # Where a derivative does not depend on the source, the next one is zero, and that is checked.
-            if below is None or (t, s, level) in table.problems:
-                continue
-        x = subject.sources[s][1]
-        value = np.zeros(x.shape, x.dtype) if gradient is None else unwrap(gradient)
-        claims[t, s, level] = Claim([subject.targets[t][1]], [[x]] * (level - 1), [x], value)
-    return {key: checker.check(claim, len(claims)) for key, claim in claims.items()}
-
-
-def _check(snapshot: Snapshot, claim: Claim, work: float) -> tuple[Check, float]:
+def check_replayed(snapshot: Snapshot, claim: Claim, work: float) -> tuple[Check, float]:
     """Compare a derivative, in as many entries as an amount of work allows; return also the amount that it took."""
     points = {id_of(x): unwrap(x) for x in (*claim.sources, *(x for xs in claim.chain for x in xs))}
     known = (claim.value, *map(unwrap, claim.targets), *points.values())
@@ -192,8 +141,8 @@ def _check(snapshot: Snapshot, claim: Claim, work: float) -> tuple[Check, float]
             if claim.chain and len(CENTRAL) * cost > MAX_WORK:
                 return Check("not checked", note=TOO_LONG), found + cost
             tolerance = TOLERANCES.get(str(claim.value.dtype), TOLERANCE)
-            chosen = _chosen(at.point.size // entry_size(at.inputs[0]), work, cost)
-            check = _Comparison(at, replay, claim, tolerance, scale).result(chosen)
+            chosen = chosen_entries(at.point.size // entry_size(at.inputs[0]), work, cost)
+            check = Comparison(at, claim, tolerance, scale, replay.own_gradients).result(chosen)
         except ReplayError as error:
             return Check("not checked", note=str(error)), found
         except NotComputedError:
@@ -239,7 +188,7 @@ def _lower(replay: Replay, claim: Claim) -> tuple[WeightedSum, float, float]:
     return WeightedSum(lower, inputs, outputs, weights), cost, scale
 
 
-def _chosen(size: int, work: float, cost: float) -> list[int]:
+def chosen_entries(size: int, work: float, cost: float) -> list[int]:
     """Entries of the sources, spread evenly: all, or as many as an amount of work allows."""
     count = int(min(max(work / (len(CENTRAL) * cost), 1), MAX_COMPARED, size))
     # Evenly spread, not random: a cell that runs again must give the same report, as nbval checks.
@@ -271,14 +220,24 @@ class _Column(NamedTuple):
 
 
 @dataclass
-class _Comparison:
-    """The check of a derivative by finite differences."""
+class Comparison:
+    """The check of a derivative by finite differences.
+
+    - `tolerance`: The relative difference that counts as none.
+    - `scale`: The size of the numbers whose rounding the differentiated quantity carries.
+    - `own`: The functions with custom gradients that it was computed by.
+    - `digits`: The significant digits of a finite difference.
+    - `shorter`, `shortest`: The factors of the shorter steps.
+    """
 
     at: WeightedSum
-    replay: Replay
     claim: Claim
     tolerance: float
     scale: float
+    own: Sequence[str] = ()
+    digits: int = 17
+    shorter: float = SHORTER
+    shortest: float = SHORTEST
 
     def result(self, chosen: list[int]) -> Check:
         """Compare the chosen entries, of a complex one both parts."""
@@ -294,20 +253,21 @@ class _Comparison:
                 continue
             rough = max(ROUGHER, self.tolerance)
             # Only entries that disagree are tried again, since each trial repeats the whole recording six times.
-            near = self._column(k, SHORTER)
+            near = self._column(k, self.shorter)
             if near.gap == inf:
                 note = f"the {self.claim.below} is nan or infinite near this point"
                 return Check("not checked", note=note)
-            if self._agrees(c, rough, largest) or self._agrees(near, rough, SHORTER * largest):
+            if self._agrees(c, rough, largest) or self._agrees(near, rough, self.shorter * largest):
                 limit = rough
                 continue
             if min(c.gap, near.gap) <= rounding:
                 return Check("not checked", note=self.claim.lost)
-            nearest = self._column(k, SHORTEST)
-            both = (nearest, _extrapolated(near, nearest))
-            if any(self._agrees(c, rough, SHORTEST * largest) for c in both):
+            nearest = self._column(k, self.shortest)
+            shrink = self.shortest / self.shorter
+            both = (nearest, _extrapolated(near, nearest, shrink))
+            if any(self._agrees(c, rough, self.shortest * largest) for c in both):
                 limit = rough
-            elif not _settles(near, nearest, rounding):
+            elif not _settles(near, nearest, rounding, shrink):
                 return Check("not checked", note=UNSTEADY.format(self.claim.below))
             else:
                 worst = max(worst, (near.gap, k))
@@ -352,14 +312,24 @@ class _Comparison:
 
     def _differing(self, k: int, checked: int) -> Check:
         """The result where an entry differs."""
-        stride = SHORTER * float(self.at.strides[k])
-        c = self._column(k, SHORTER)
+        factor, c = self.shorter, self._column(k, self.shorter)
+        whole = self._column(k, 1.0)
+        # Where the longer step gives the same, it has more digits.
+        if np.max(np.abs(self.shorter * whole.quotient - c.quotient)) <= KINK * c.size:
+            factor, c = 1.0, whole
+        stride = factor * float(self.at.strides[k])
         row = int(np.argmax(np.abs(c.tape - c.quotient)))
         name = self._name(row, k)
         here, there = c.tape[row] / stride, c.quotient[row] / stride
-        numbers = format_number(here), format_number(_shown(there, here))
-        note = self._note(row, k)
-        return self._outcome(Check("differs", self.tolerance, checked, 0, name, *numbers, note))
+        there = float(f"{_shown(there, here):.{self.digits}g}")
+        lacking = format_number(float(f"{there - here:.{min(self.digits, 9)}g}"))
+        if abs(there - 2 * here) <= HALF * abs(there):
+            lacking = "half"
+        elif here == 0:
+            lacking = "all of it"
+        numbers = format_number(here), format_number(there)
+        check = Check("differs", self.tolerance, checked, 0, name, *numbers, self._note(row, k))
+        return self._outcome(replace(check, lacking=lacking))
 
     def _name(self, row: int, k: int) -> str:
         """The name of an entry."""
@@ -376,7 +346,8 @@ class _Comparison:
 
     def _note(self, row: int, k: int) -> str:
         """A possible reason for a difference: a kink, or a function with a custom gradient."""
-        slopes = [(self._slope(row, k, -short), self._slope(row, k, short)) for short in SHORTENED]
+        shortened = [short * self.shorter / SHORTER for short in SHORTENED]
+        slopes = [(self._slope(row, k, -short), self._slope(row, k, short)) for short in shortened]
         left, right = slopes[0]
         steeper = max(abs(left), abs(right))
         gaps = [abs(a - b) for a, b in slopes]
@@ -385,7 +356,7 @@ class _Comparison:
             return (
                 f"there is a kink: the slope is {left:.3g} on one side and {right:.3g} on the other"
             )
-        own = self.replay.own_gradients
+        own = self.own
         return (
             f"{', '.join(own)} has a custom gradient, which may differ from the derivative"
             if own
@@ -399,24 +370,23 @@ class _Comparison:
         return float(rise) / (STEP * short * float(self.at.strides[k]))
 
 
-def _extrapolated(near: _Column, nearest: _Column) -> _Column:
+def _extrapolated(near: _Column, nearest: _Column, shrink: float) -> _Column:
     """Return the column for a step that vanishes, if the error is proportional to the step.
 
     So it is where the second derivative jumps, as that of relu(x)**2 at 0.
     """
-    shrink = SHORTEST / SHORTER
     limit = (nearest.quotient - shrink**2 * near.quotient) / (1 - shrink)
     return _Column(nearest.tape, limit, float(np.max(np.abs(nearest.quotient))))
 
 
-def _settles(near: _Column, nearest: _Column, rounding: float) -> bool:
+def _settles(near: _Column, nearest: _Column, rounding: float, shrink: float) -> bool:
     """Return True if shorter steps give the same slopes, so that these are the derivative."""
     # Of noise alone, nothing can be said: then the longer step decides.
     if rounding >= KINK * nearest.size:
         return True
-    expected = SHORTEST / SHORTER * near.quotient
+    expected = shrink * near.quotient
     gap = float(np.max(np.abs(nearest.quotient - expected)))
-    return gap <= KINK * max(nearest.size, SHORTEST / SHORTER * near.size)
+    return gap <= KINK * max(nearest.size, shrink * near.size)
 
 
 def _shown(x: float, beside: float) -> float:

@@ -26,8 +26,9 @@ from tapemagic.report.derivatives import MAX_SEPARATE
 from tapemagic.report.subject import Subject
 from tapemagic.report.summary import summarise
 from tapemagic.report.tabs.gradients.check_result import Check
+from tapemagic.report.tabs.gradients.derivative_checks import Checker
 from tapemagic.report.tabs.gradients.matrices import axis_of
-from tapemagic.report.tabs.gradients.numeric_check import UNCOMPUTED, Checker, Claim
+from tapemagic.report.tabs.gradients.numeric_check import UNCOMPUTED, Claim
 
 MAX_EXPRESSION_LENGTH = 24
 """Maximum number of characters of an expression that serves as a name."""

@@ -22,11 +22,12 @@ MAX_ROWS = 60
 MAX_PICTURED = 16
 """The number of rows that have pictures."""
 PICTURED = ("vector", "matrix", "image")
-OUTCOMES = {"agrees": "", "differs": BAD, "not checked": ""}
+OUTCOMES = {"agrees": "", "differs": BAD, "lacks": BAD, "not checked": ""}
 CHECKED = (
     "Checked by finite differences: the recorded operations were repeated with slightly changed inputs (same branches "
     "and constants)."
 )
+RERUN = "Checked by finite differences: the cell ran again with slightly changed inputs."
 HIGHER = "A second derivative is compared with the differences of the first, and so on."
 
 
@@ -112,8 +113,18 @@ def remark(derivative: Derivative) -> str:
 
 def _remarks(derivative: Derivative) -> list[str]:
     """The parts that a derivative lacks, and how it compares with finite differences."""
-    compared = derivative.check.text if derivative.check else ""
-    return [words for words in (derivative.reason, compared) if words]
+    compared = derivative.check.text if _has_words(derivative) else ""  # type: ignore[union-attr]
+    return _joinable([words for words in (derivative.reason, compared) if words])
+
+
+def _joinable(parts: Sequence[str]) -> list[str]:
+    """Return parts of a sentence of which only the last may end in a full stop."""
+    return [*(part.removesuffix(".") for part in parts[:-1]), *parts[-1:]]
+
+
+def _has_words(derivative: Derivative) -> bool:
+    """Return True if a check has its own words: what a derivative lacks is its reason already."""
+    return derivative.check is not None and derivative.check.outcome != "lacks"
 
 
 def _table(rows: Sequence[Derivative], pictured: Collection[int]) -> str:
@@ -131,12 +142,12 @@ def _cells(derivative: Derivative, pictured: bool) -> tuple[str, str, str, str]:
     size = format_shape(derivative.shape)
     note = "" if value is None else derivative.note
     words = [escape_text(part) for part in (note, derivative.reason or "") if part]
-    if check is not None:
+    if check is not None and _has_words(derivative):
         words.append(_check_html(check))
     number = "<b>None</b>"
     if value is not None:
         number = values.html(value, pictured, bad=not value.is_finite)
-    return symbol, size, number, "; ".join(words)
+    return symbol, size, number, "; ".join(_joinable(words))
 
 
 def _check_html(check: Check) -> str:
@@ -153,9 +164,10 @@ def _notes(findings: Findings) -> list[str]:
     # The tab Training shows the sentence, if there is one.
     if gradients.next_step and findings.training is None:
         more.append(gradients.next_step)
-    checks = gradients.checks()
-    if any(entry.check.outcome != "not checked" for entry in checks):
-        more.append(f"{CHECKED} {HIGHER}" if _has_higher_order(findings) else CHECKED)
+    checks = [x.check for x in gradients.checks() if x.check.outcome != "not checked"]
+    if checks:
+        how = RERUN if all(check.is_rerun for check in checks) else CHECKED
+        more.append(f"{how} {HIGHER}" if _has_higher_order(findings) else how)
     return more
 
 

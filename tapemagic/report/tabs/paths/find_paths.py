@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from tapemagic.engine.recording import Record, outputs_of, silence
+from tapemagic.engine.tape.careful_sweep import spoiled_to_zero
 from tapemagic.engine.tape.cotangents import ones
 from tapemagic.engine.tape.gradient_steps import size_of
 from tapemagic.engine.tape.observer import Site
@@ -254,7 +255,10 @@ def _gradient_paths(
     goal = next(k for k, (candidate, _) in enumerate(subject.targets) if candidate == target)
     gradient = subject.derivatives.gradients.get((goal, place, 1))
     shown = "None" if gradient is None else format_value(unwrap(gradient))
-    contributions = [(chain, g, size_of(g)) for chain, g in chains.get(id_of(x), ())]
+    along = chains.get(id_of(x), ())
+    if gradient is not None:
+        along = [(chain, spoiled_to_zero(g, unwrap(gradient))) for chain, g in along]
+    contributions = [(chain, g, size_of(g)) for chain, g in along]
     # nan first: it is the one to look at. The order of the tape decides between equal sizes, since sort is stable.
     contributions.sort(key=lambda entry: -math.inf if math.isnan(entry[2]) else -entry[2])
     total = math.fsum(size for _, _, size in contributions)

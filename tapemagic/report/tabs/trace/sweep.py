@@ -12,6 +12,7 @@ import numpy as np
 from tapemagic.engine.operations.scatter import dense
 from tapemagic.engine.recording import SMALL, Record, silence
 from tapemagic.engine.registry import no_derivative
+from tapemagic.engine.tape.careful_sweep import spoiled_to_zero
 from tapemagic.engine.tape.cotangents import seeds
 from tapemagic.engine.tape.sweep import fit
 from tapemagic.engine.tensor.tensor import id_of
@@ -149,7 +150,7 @@ def _added_up(
             else None
         )
         if part is not NOTHING:
-            parts.append((place, part))
+            parts.append((place, part if part is None else spoiled_to_zero(part, adjoint)))
     shares: dict[Place, Share] = {}
     before, is_first = start, start is None
     for k, (place, part) in enumerate(parts):
