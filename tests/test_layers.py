@@ -77,6 +77,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "ipython": ("errors", "engine", "explain", "report", "drawing", "tape", "programs", "lazy"),
     "nn": ("errors", "engine", "tape", "explain", "programs", "distributed"),
     "tf": ("errors", "engine", "tape", "nn", "programs", "version"),
+    "tf.keras.model_plot": ("errors", "engine", "nn", "drawing.engines"),
 }
 
 # What a report found becomes text, HTML, pictures and widgets here: the only modules of `report` that may draw are

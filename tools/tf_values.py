@@ -82,6 +82,7 @@ NAMESPACES = (
     "autodiff",
     "compat",
     "compat.v1",
+    "image",
 )
 
 

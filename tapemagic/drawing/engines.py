@@ -28,8 +28,13 @@ class TooLongError(Exception):
 
 def by_dot(source: str) -> str:
     """Draw with the ``dot`` program, which is stopped after `TIMEOUT_SECONDS`."""
+    return run_dot(source, "svg").decode(errors="replace")
+
+
+def run_dot(source: str, kind: str) -> bytes:
+    """Return a file of a kind, such as "png", that the ``dot`` program draws."""
     try:
-        drawn, status = _run(["dot", "-Tsvg"], source.encode())
+        drawn, status = _run(["dot", f"-T{kind}"], source.encode())
     except FileNotFoundError:
         raise UnavailableError("there is no 'dot' program on the PATH") from None
     except OSError as error:
@@ -40,7 +45,7 @@ def by_dot(source: str) -> str:
         raise TooLongError(f"Graphviz was stopped after {TIMEOUT_SECONDS:g} seconds") from None
     if status:
         raise UnavailableError(f"'dot' failed (exit status {status})")
-    return drawn.decode(errors="replace")
+    return drawn
 
 
 def _run(command: list[str], source: bytes) -> tuple[bytes, int]:

@@ -22,6 +22,7 @@ from tapemagic.nn import models as models
 from tapemagic.nn import optimizers as optimizers
 from tapemagic.nn import regularizers as regularizers
 from tapemagic.nn import saving as saving
+from tapemagic.nn.absent import absent
 from tapemagic.nn.layer import Layer as Layer
 
 # Layers stand in `nn` itself, as in PyTorch: nn.Dense. Losses and metrics stay in their modules, because both have
@@ -31,3 +32,5 @@ from tapemagic.nn.models.model import Model as Model
 from tapemagic.nn.models.sequential import Sequential as Sequential
 from tapemagic.nn.module import Module as Module
 from tapemagic.nn.random import set_random_seed as set_random_seed
+
+__getattr__ = absent(__name__)

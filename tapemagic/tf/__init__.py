@@ -91,6 +91,7 @@ from tapemagic.tf.ops.arrays import (
     split,
     squeeze,
     stack,
+    strided_slice,
     tile,
     transpose,
     unstack,
@@ -225,6 +226,7 @@ from tapemagic.tf.ops.selection import (
     unravel_index,
     where,
 )
+from tapemagic.tf.ops.tensor_array import TensorArray
 from tapemagic.tf.version import VERSION
 
 __version__ = VERSION
@@ -232,7 +234,7 @@ __version__ = VERSION
 newaxis = None
 
 # tf.keras brings in tapemagic.nn with all its layers: programs that only use a tape shouldn't pay for that import.
-LATER = ("data", "keras", "train")
+LATER = ("data", "image", "keras", "train")
 """Submodules that are imported when they are first used."""
 
 OF_KERAS = ("initializers", "losses", "metrics", "optimizers")
@@ -248,7 +250,7 @@ INITIALIZERS = {
 """Top-level names of classes in tf.keras.initializers."""
 
 __all__ = [
-    "Assert", "DType", "GradientTape", "Module", "Tensor", "TensorShape", "TensorSpec",
+    "Assert", "DType", "GradientTape", "Module", "Tensor", "TensorArray", "TensorShape", "TensorSpec",
     "UnconnectedGradients", "Variable", "VariableAggregation", "VariableSynchronization", "abs",
     "acos", "acosh", "add", "add_n", "argmax", "argmin", "argsort", "as_dtype", "asin", "asinh",
     "assert_equal", "assert_greater", "assert_less", "assert_rank", "atan", "atan2", "atanh",
@@ -270,7 +272,7 @@ __all__ = [
     "reduce_min", "reduce_prod", "reduce_sum", "repeat", "reshape", "reverse", "reverse_sequence",
     "roll", "round", "saturate_cast", "scalar_mul", "scan", "scatter_nd", "searchsorted",
     "sequence_mask", "shape", "sigmoid", "sign", "signal", "sin", "sinh", "size", "slice", "sort",
-    "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "subtract", "switch_case",
+    "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice", "subtract", "switch_case",
     "tan", "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile", "transpose",
     "truediv", "uint8", "uint16", "uint32", "uint64", "unique", "unique_with_counts",

@@ -49,6 +49,18 @@ SHAPES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: built(nn.Conv2D(2, 3, name="c"), (2, 8, 8, 1))(zeros((2, 2, 8, 1))),
         "the layer 'c' cannot fit a window that spans 3 × 3 into axes of 2 × 8",
     ),
+    "transposed convolution channels": (
+        lambda: built(nn.Conv2DTranspose(2, 3), (2, 8, 8, 1))(zeros((2, 8, 8, 3))),
+        "was built for inputs of the shape (2, 8, 8, 1), and got the shape (2, 8, 8, 3)",
+    ),
+    "output_padding that doesn't fit": (
+        lambda: nn.Conv1DTranspose(1, 4, strides=3, padding="same", output_padding=0)(zeros((1, 3, 1))),
+        "can't turn (3,) into (6,) with output_padding=(0,)",
+    ),
+    "depthwise convolution without channels": (
+        lambda: nn.DepthwiseConv2D(3)(zeros((2, 8, 8))),
+        "takes inputs with the axes (batch, height, width, channels), and got the shape (2, 8, 8)",
+    ),
     "groups": (lambda: nn.Conv2D(4, 3, groups=2)(zeros((1, 5, 5, 3))), "has 2 groups, and got inputs of 3 channels"),
     "pooling": (lambda: nn.MaxPooling1D(3, name="p")(zeros((1, 2, 1))), "the layer 'p' cannot fit"),
     "global pooling": (lambda: nn.GlobalAveragePooling2D()(zeros((2, 3))), "and got the shape (2, 3)"),
@@ -70,12 +82,34 @@ SHAPES: dict[str, tuple[Callable[[], Any], str]] = {
         "takes an initial_state of 2 × (2, 2), and got [(2, 2)]",
     ),
     "mask": (lambda: nn.GRU(2)(zeros((2, 5, 3)), mask=np.ones((2, 4))), "of the shape (2, 5), and got (2, 4)"),
+    "states of a loop": (
+        lambda: nn.RNN(nn.GRUCell(2), name="r")(zeros((2, 5, 3)), initial_state=zeros((2, 3))),
+        "the layer 'r' takes an initial_state of the shapes [(2, 2)], and got [(2, 3)]",
+    ),
+    "states of a cell": (
+        lambda: nn.LSTMCell(2, name="c")(zeros((2, 3)), [zeros((2, 2))]),
+        "the layer 'c' takes states of 2 × (2, 2), and got [(2, 2)]",
+    ),
+    "mask of each step": (
+        lambda: nn.TimeDistributed(nn.LSTM(2))(zeros((2, 3, 4, 5)), mask=np.ones((2, 4))),
+        "takes a mask whose shape begins with (2, 3), and got (2, 4)",
+    ),
     "values of attention": (
         lambda: built(nn.MultiHeadAttention(2, 3, name="m"), (2, 4, 5), (2, 6, 3))(
             zeros((2, 4, 5)), zeros((2, 6, 4))
         ),
         "the layer 'm/key' was built for inputs of the shape (2, 6, 3)",
     ),
+    "attention of other features": (
+        lambda: nn.Attention(name="a")([zeros((2, 4, 5)), zeros((2, 6, 3))]),
+        "the layer 'a' takes a query (batch, time, features), values (batch, length, outputs)",
+    ),
+    "masks of attention": (
+        lambda: nn.AdditiveAttention()([zeros((2, 4, 5))] * 2, mask=[None, np.ones((2, 5))]),
+        "takes masks of the shapes (2, 4) and (2, 4), and got None and (2, 5)",
+    ),
+    "groups of channels": (lambda: nn.GroupNormalization(4)(zeros((2, 6))), "write groups=2"),
+    "dropout of channels": (lambda: nn.SpatialDropout1D(0.5)(zeros((2, 3))), "(batch, length, channels)"),
     "batches of attention": (
         lambda: nn.MultiHeadAttention(2, 3)(zeros((2, 4, 5)), zeros((3, 4, 5))),
         "of the same batch and length",
@@ -114,6 +148,8 @@ PARAMETERS: dict[str, tuple[Callable[[], Any], str]] = {
     "causal images": (lambda: nn.Conv2D(2, 3, padding="causal"), "'valid' or 'same'"),
     "strides and dilation": (lambda: nn.Conv1D(2, 3, strides=2, dilation_rate=2), "not both"),
     "groups": (lambda: nn.Conv1D(4, 3, groups=3), "4 isn't a multiple of 3"),
+    "added too much": (lambda: nn.Conv2DTranspose(1, 3, strides=(2, 1), output_padding=1), "less than strides=(2, 1)"),
+    "multiplier": (lambda: nn.DepthwiseConv1D(3, depth_multiplier=0), "depth_multiplier of DepthwiseConv1D"),
     "channels first": (lambda: nn.MaxPooling2D(data_format="channels_first"), "np.moveaxis(x, 1, -1)"),
     "rate": (lambda: nn.Dropout(1), "at least 0 and less than 1, not 1"),
     "rate nan": (lambda: nn.Dropout(float("nan")), "not nan"),
@@ -124,6 +160,24 @@ PARAMETERS: dict[str, tuple[Callable[[], Any], str]] = {
     "large number": (lambda: nn.Embedding(4, 3)([[1, 4]]), "from 0 to 3, and got 4"),
     "negative number": (lambda: nn.Embedding(4, 3)([[-1, 2]]), "from 0 to 3, and got -1"),
     "stateful": (lambda: nn.GRU(4, stateful=True), "return_state=True"),
+    "stateful loop": (lambda: nn.RNN(nn.GRUCell(4), stateful=True), "return_state=True"),
+    "dropout of states": (lambda: nn.LSTMCell(4, recurrent_dropout=0.2), "write dropout=0.2"),
+    "attention of one": (lambda: nn.Attention()(zeros((2, 3, 4))), "a list [query, value] or [query, value, key]"),
+    "one mask of attention": (
+        lambda: nn.Attention()([zeros((2, 3, 4))] * 2, mask=np.ones((2, 3))),
+        "is a list [query_mask, value_mask], not ndarray",
+    ),
+    "scores": (lambda: nn.Attention(score_mode="cosine"), "score_mode of Attention must be 'dot' or 'concat'"),
+    "no groups": (lambda: nn.GroupNormalization(0), "groups of GroupNormalization must be a positive integer"),
+    "no cell": (lambda: nn.RNN(nn.Dense(2)), "has no state_size: write nn.LSTMCell(8)"),
+    "no cells": (lambda: nn.StackedRNNCells([]), "at least one cell"),
+    "not recurrent": (lambda: nn.Bidirectional(nn.Dense(2)), "write Bidirectional(nn.LSTM(8))"),
+    "merge mode": (lambda: nn.Bidirectional(nn.GRU(2), merge_mode="max"), "one of 'sum', 'mul', 'ave', 'concat', None"),
+    "both forwards": (lambda: nn.Bidirectional(nn.GRU(2), backward_layer=nn.GRU(2)), "write go_backwards=True"),
+    "different results": (
+        lambda: nn.Bidirectional(nn.GRU(2), backward_layer=nn.GRU(2, return_state=True, go_backwards=True)),
+        "the same return_state, not False and True",
+    ),
     "two free axes": (lambda: nn.Reshape((-1, -1)), "one of which may be -1"),
     "order": (lambda: nn.Permute((0, 1)), "not (0, 1)"),
     "axis": (lambda: nn.BatchNormalization(axis=[1]), "write axis=-1"),  # type: ignore[arg-type]
@@ -177,6 +231,16 @@ MISSING: dict[str, tuple[Callable[[], Any], str]] = {
         "has no attribute 'kernel': 'd' has no variables before it is built: call it on data",
     ),
     "not exported": (lambda: nn.Sequential().export("net"), "write save("),
+    "volumes": (lambda: nn.Conv3D, "no nn.Conv3D: there are layers for signals and images"),
+    "volumes of layers": (
+        lambda: nn.layers.MaxPooling3D,
+        "write TimeDistributed around the layer for images",
+    ),
+    "no layer": (lambda: nn.MeanSquaredError, "write nn.losses.MeanSquaredError"),
+    "layer of PyTorch": (lambda: nn.Linear, "write nn.Dense(units)"),
+    "misspelt layer": (lambda: nn.Conv2DTransposed, "did you mean nn.Conv2DTranspose?"),
+    "unknown layer": (lambda: nn.Capsule, "write a class derived from nn.Layer"),
+    "random pictures": (lambda: nn.RandomFlip, "tf.image.random_flip_left_right"),
     "error in a property": (lambda: Wrong().twice, "has no attribute 'missing'"),
 }
 

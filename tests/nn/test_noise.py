@@ -14,6 +14,7 @@ from tapemagic import nn
 ONES = np.ones((200, 50))
 LAYERS = {
     "Dropout": (lambda seed: nn.Dropout(0.2, seed=seed), 1.0, 0.5),
+    "AlphaDropout": (lambda seed: nn.AlphaDropout(0.2, seed=seed), 0.703, 0.970),
     "GaussianDropout": (lambda seed: nn.GaussianDropout(0.2, seed=seed), 1.0, 0.5),
     "GaussianNoise": (lambda seed: nn.GaussianNoise(0.3, seed=seed), 1.0, 0.3),
 }
@@ -67,6 +68,41 @@ def test_shared_choice() -> None:
     assert set(y.numpy().ravel().tolist()) == {0.0, 2.0}
 
 
+def test_whole_channels() -> None:
+    """Spatial dropout drops channels of an example, and its gradients with them."""
+    for layer, shape in (
+        (nn.SpatialDropout1D(0.5, seed=0), (4, 6, 5)),
+        (nn.SpatialDropout2D(0.5, seed=0), (4, 6, 2, 5)),
+        (nn.SpatialDropout3D(0.5, seed=0), (4, 6, 2, 2, 5)),
+    ):
+        x = tm.Variable(np.ones(shape, "float32"))
+        with tm.GradientTape() as tape:
+            y = layer(x, training=True)
+
+        assert np.array_equal(tape.gradient(y, x), y)
+        rows = y.numpy().reshape(4, -1, 5)
+        assert np.ptp(rows, axis=1).max() == 0
+        assert set(rows.ravel().tolist()) == {0.0, 2.0}
+        assert np.array_equal(layer(x), x)
+
+
+def test_alpha_dropout_keeps_mean_and_variance() -> None:
+    """Normal numbers stay so in mean and variance; kept ones are scaled, and others have no gradient."""
+    x = tm.Variable(np.random.default_rng(0).normal(size=(300, 200)).astype("float32"))
+    layer = nn.AlphaDropout(0.3, seed=0)
+    with tm.GradientTape() as tape:
+        y = layer(x, training=True)
+    gradient = tape.gradient(y, x).numpy()
+
+    np.testing.assert_allclose([y.numpy().mean(), y.numpy().std()], [0, 1], atol=0.02)
+    kept = gradient != 0
+    assert abs(kept.mean() - 0.7) < 0.01
+    assert len(set(gradient[kept].tolist())) == 1
+    assert np.ptp(y.numpy()[~kept]) == 0
+    shared = nn.AlphaDropout(0.5, noise_shape=(None, 1), seed=0)(np.zeros((9, 4)), training=True)
+    assert np.ptp(shared.numpy(), axis=1).max() == 0
+
+
 def test_dropout_within_layers() -> None:
     """Recurrent layers and attention drop in training alone, and the gradients agree with the numbers drawn."""
     x = np.random.default_rng(0).normal(size=(2, 4, 3))
@@ -74,6 +110,9 @@ def test_dropout_within_layers() -> None:
         nn.LSTM(3, dropout=0.5, seed=0),
         nn.GRU(3, dropout=0.5, seed=0),
         nn.SimpleRNN(3, dropout=0.5, seed=0),
+        nn.RNN(nn.LSTMCell(3, dropout=0.5, seed=0)),
+        nn.RNN([nn.GRUCell(3, dropout=0.5, seed=0), nn.SimpleRNNCell(2)]),
+        nn.Bidirectional(nn.GRU(3, dropout=0.5, seed=0)),
     ]
     for layer in layers:
         assert np.array_equal(layer(x), layer(x))
@@ -81,3 +120,27 @@ def test_dropout_within_layers() -> None:
     attention = nn.MultiHeadAttention(2, 3, dropout=0.5, seed=0)
     assert np.array_equal(attention(x, x), attention(x, x))
     assert not np.array_equal(attention(x, x, training=True), attention(x, x))
+    for plain in (nn.Attention(dropout=0.5, seed=0), nn.AdditiveAttention(dropout=0.5, seed=0)):
+        assert np.array_equal(plain([x, x]), plain([x, x]))
+        assert not np.array_equal(plain([x, x], training=True), plain([x, x]))
+
+
+def test_a_cell_drops_the_same_inputs_in_all_steps() -> None:
+    """As in Keras: one mask for all steps of a call of RNN, and another one in the next call."""
+    x = tm.Variable(np.ones((4, 5, 6), "float32"))
+    layer = nn.RNN(nn.SimpleRNNCell(3, dropout=0.5, seed=0, activation=None))
+    masks = []
+    for _ in range(2):
+        with tm.GradientTape() as tape:
+            total = np.sum(layer(x, training=True))
+        kept = tape.gradient(total, x).numpy() != 0
+        assert (kept == kept[:, :1]).all()
+        masks.append(kept)
+    assert not np.array_equal(*masks)
+
+    cell = nn.SimpleRNNCell(3, dropout=0.5, seed=0)
+    inputs, states = np.ones((2, 20)), [np.zeros((2, 3))]
+    first, _ = cell(inputs, states, training=True)
+    assert np.array_equal(first, cell(inputs, states, training=True)[0])
+    cell.reset_dropout_mask()
+    assert not np.array_equal(first, cell(inputs, states, training=True)[0])

@@ -309,3 +309,27 @@ def test_a_variable_keeps_its_kind_of_numbers() -> None:
         WeightsError, match="with a different kind of dtype: kernel complex128, expected float32"
     ):
         layer.load_state({"kernel": np.ones((1, 1), complex), "bias": [0.0]})
+
+
+def test_layers_around_layers_and_cells(tmp_path: Path) -> None:
+    """Loops around cells, both directions, attention and all kernels are the same after a file."""
+    i = nn.Input((8, 8, 3))
+    h = nn.Conv2DTranspose(4, 3, strides=2, padding="same", output_padding=1)(i)
+    h = nn.SeparableConv2D(4, 3, depth_multiplier=2)(h)
+    h = nn.GroupNormalization(2)(nn.DepthwiseConv2D(3, depthwise_constraint="non_neg")(h))
+    h = nn.Reshape((-1, 4))(nn.AlphaDropout(0.1)(nn.SpatialDropout2D(0.2)(h)))[:, :6]
+    h = nn.AdditiveAttention()([h, nn.Attention(use_scale=True)([h, h])])
+    h = nn.RNN([nn.LSTMCell(3), nn.GRUCell(2)], return_sequences=True)(h)
+    other = nn.LSTM(2, go_backwards=True, activation="relu")
+    outputs = [
+        nn.Bidirectional(nn.GRU(3), merge_mode="ave")(h),
+        nn.Bidirectional(nn.LSTM(2), backward_layer=other)(h),
+        nn.TimeDistributed(nn.Dense(2))(h),
+    ]
+    model = nn.Model(i, outputs)
+    x = np.random.default_rng(0).normal(size=(2, 8, 8, 3))
+    model.save(tmp_path / "model.keras")
+    again = nn.saving.load_model(tmp_path / "model.keras")
+
+    for ours, theirs in zip(model(x), again(x), strict=True):
+        assert np.array_equal(ours, theirs)

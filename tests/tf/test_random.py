@@ -86,3 +86,53 @@ def test_gradients_reach_mean_and_deviation() -> None:
 
     assert 5.0 == float(by_mean)
     assert abs(float(y) - 5.0 - 2.0 * float(by_deviation)) < 1e-4
+
+
+IMAGE = np.random.default_rng(0).uniform(0, 1, (5, 4, 3)).astype("float32")
+
+
+def test_random_images() -> None:
+    """Random changes of images: each is one of those that it may be, and a seed repeats it."""
+    i = tf.image
+    flips = [np.asarray(i.random_flip_left_right(IMAGE, seed=n)) for n in range(8)]
+    assert {np.array_equal(x, IMAGE) for x in flips} == {True, False}
+    assert all(np.array_equal(x, IMAGE) or np.array_equal(x, IMAGE[:, ::-1]) for x in flips)
+    batch = np.asarray(i.random_flip_up_down(np.stack([IMAGE] * 32), seed=1))
+    assert {np.array_equal(x, IMAGE) for x in batch} == {True, False}
+    crop = np.asarray(i.random_crop(IMAGE, (2, 3, 3), seed=1))
+    places = [(a, b) for a in range(4) for b in range(2)]
+    assert any(np.array_equal(crop, IMAGE[a : a + 2, b : b + 3]) for a, b in places)
+    moved = np.asarray(i.random_brightness(IMAGE, 0.2, seed=1)) - IMAGE
+    assert np.ptp(moved) < 1e-6
+    assert 0 < abs(moved[0, 0, 0]) <= 0.2
+    for change in (
+        lambda x: i.random_contrast(x, 0.2, 0.5),
+        lambda x: i.random_saturation(x, 0.2, 0.5),
+        lambda x: i.random_hue(x, 0.2),
+    ):
+        assert not np.allclose(np.asarray(change(IMAGE)), IMAGE, atol=1e-4)
+
+
+def test_random_images_have_gradients() -> None:
+    """The gradient of a flipped image is flipped back, that of a crop 0 outside."""
+    x = tf.Variable(IMAGE)
+    for n in range(4):
+        with tf.GradientTape() as tape:
+            y = tf.image.random_crop(tf.image.random_flip_left_right(x, seed=n), (2, 3, 3), seed=n)
+            total = tf.reduce_sum(y * y)
+        gradient = tape.gradient(total, x).numpy()
+        inside = gradient != 0
+        assert inside.sum() == 2 * 3 * 3
+        np.testing.assert_allclose(gradient[inside], 2 * IMAGE[inside], rtol=1e-6)
+
+
+def test_random_numbers_of_keras() -> None:
+    """A seed repeats the numbers, and a SeedGenerator draws others at each call."""
+    draw = tf.keras.random.normal
+    assert np.array_equal(draw((3,), seed=1), draw((3,), seed=1))
+    seeds = tf.keras.random.SeedGenerator(1)
+    assert not np.array_equal(draw((3,), seed=seeds), draw((3,), seed=seeds))
+    dropped = np.asarray(tf.keras.random.dropout(tf.ones((40, 50)), 0.2, seed=1))
+    assert set(np.unique(dropped).tolist()) == {0.0, 1.25}
+    assert abs((dropped == 0).mean() - 0.2) < 0.03
+    assert sorted(np.asarray(tf.keras.random.shuffle([1, 2, 3], seed=1)).tolist()) == [1, 2, 3]

@@ -1,4 +1,4 @@
-"""BatchNormalization and LayerNormalization: activations with mean 0 and variance 1."""
+"""BatchNormalization, LayerNormalization and GroupNormalization: activations with mean 0 and variance 1."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tensor.variable import Variable, change_in_place
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import axis as whole_axis
-from tapemagic.nn.arguments import number
+from tapemagic.nn.arguments import number, positive
 from tapemagic.nn.config import epsilon
 from tapemagic.nn.conversions import as_array
 from tapemagic.nn.input_spec import InputSpec
@@ -279,3 +279,80 @@ class LayerNormalization(ScaledNormalization):
         centered = inputs - np.mean(inputs, axis=self._axes, keepdims=True)
         variance = np.mean(np.square(centered), axis=self._axes, keepdims=True)
         return self._scaled(centered, variance)
+
+
+class GroupNormalization(ScaledNormalization):
+    """Normalization of groups of channels to mean 0 and variance 1 in each example, times gamma, plus beta [1]_.
+
+    Parameters
+    ----------
+    groups : int, optional
+        The number of groups, which divides the number of channels; -1 means a group for each channel, which is called
+        instance normalization.
+    axis : int, optional
+        The axis of the channels.
+    epsilon, center, scale, beta_initializer, gamma_initializer, beta_regularizer, gamma_regularizer : optional
+        See `ScaledNormalization`.
+
+    References
+    ----------
+    .. [1] Y. Wu and K. He, "Group normalization", ECCV 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.GroupNormalization(groups=2, epsilon=0.0)(np.array([[1.0, 3.0, 8.0, 4.0]])).numpy()
+    array([[-1.,  1.,  1., -1.]], dtype=float32)
+    """
+
+    def __init__(
+        self,
+        groups: int = 32,
+        axis: int = -1,
+        epsilon: float = 1e-3,
+        center: bool = True,
+        scale: bool = True,
+        beta_initializer: Any = "zeros",
+        gamma_initializer: Any = "ones",
+        beta_regularizer: Any = None,
+        gamma_regularizer: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            axis,
+            epsilon,
+            center,
+            scale,
+            beta_initializer,
+            gamma_initializer,
+            beta_regularizer,
+            gamma_regularizer,
+            **kwargs,
+        )
+        self.axis = whole_axis(axis, "axis of GroupNormalization")
+        self.groups = -1 if groups == -1 else positive(groups, "groups of GroupNormalization")
+
+    def build(self, input_shape: Any) -> None:
+        """Create gamma and beta."""
+        self._build_scale(input_shape, (self.axis,))
+        (channels,) = self._lengths
+        if channels is not None and channels % self.groups:
+            raise ShapeError(
+                f"the layer {self.path!r} has {self.groups} groups, and got inputs of {channels} channels, in the "
+                f"shape {input_shape}: write groups={np.gcd(channels, self.groups)}, or another divisor of {channels}"
+            )
+
+    def call(self, inputs: Any) -> Any:
+        """Return the normalized inputs."""
+        inputs = self._wide(inputs)
+        (axis,), (channels,) = self._axes, self._lengths
+        groups = channels if self.groups == -1 else self.groups
+        lead, size = inputs.shape[:axis], channels // groups
+        grouped = inputs.reshape((*lead, groups, size, *inputs.shape[axis + 1 :]))
+        axes = tuple(i for i in range(1, grouped.ndim) if i != axis)
+        centered = grouped - np.mean(grouped, axis=axes, keepdims=True)
+        variance = np.mean(np.square(centered), axis=axes, keepdims=True)
+        # One for each channel, so that it broadcasts with gamma.
+        each = np.repeat(np.squeeze(variance, axis + 1), size, axis)
+        return self._scaled(centered.reshape(inputs.shape), each)

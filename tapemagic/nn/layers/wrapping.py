@@ -1,4 +1,4 @@
-"""Layers around functions and other layers: Identity, Lambda and TimeDistributed."""
+"""Layers around functions and other layers: Identity, Lambda, Wrapper and TimeDistributed."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from tapemagic.errors import ModelError, OptionError
+from tapemagic.errors import ModelError, OptionError, ShapeError
+from tapemagic.nn.conversions import as_array
 from tapemagic.nn.custom_objects import current_reading, get_registered_object
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Layer, Pointwise
+from tapemagic.nn.layers.normalization import BatchNormalization
+from tapemagic.nn.layers.operation import Operation
 
 
 class Identity(Pointwise):
@@ -118,10 +121,42 @@ class Lambda(Layer):
         return (input_shape[0], *self.output_shape)
 
 
-class TimeDistributed(Layer):
+class Wrapper(Layer):
+    """Base class of layers around a single layer.
+
+    Parameters
+    ----------
+    layer : Layer
+    **kwargs : see `Layer`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> class Twice(nn.Wrapper):
+    ...     def call(self, inputs):
+    ...         return self.layer(self.layer(inputs))
+    >>> Twice(nn.Rescaling(3.0))(np.ones((1, 1))).numpy()
+    array([[9.]], dtype=float32)
+    """
+
+    def __init__(self, layer: Layer, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        kind = type(self).__name__
+        if not isinstance(layer, Layer):
+            raise OptionError(f"{kind} takes a layer, not {layer!r}: write {kind}(nn.Dense(8))")
+        self.layer = layer
+
+    def build(self, input_shape: Any) -> None:
+        """Build the layer."""
+        self.layer.build(input_shape)
+
+
+class TimeDistributed(Wrapper):
     """A layer that is applied to each step of sequences.
 
-    Inputs and outputs have the shape (batch, time, ...), and the layer receives all steps at once, as a larger batch.
+    Inputs and outputs have the shape (batch, time, ...). Layers that treat examples separately receive all steps at
+    once, as a larger batch; others, such as `BatchNormalization` during training, are called for each step.
 
     Parameters
     ----------
@@ -139,24 +174,45 @@ class TimeDistributed(Layer):
     input_spec = InputSpec("batch, time, ...")
     supports_masking = True
 
-    def __init__(self, layer: Layer, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
-        if not isinstance(layer, Layer):
-            raise OptionError(
-                f"TimeDistributed takes a layer, not {layer!r}: write TimeDistributed(nn.Dense(8))"
-            )
-        self.layer = layer
-
     def build(self, input_shape: Any) -> None:
         """Build the layer for a step."""
         self.layer.build((None, *input_shape[2:]))
 
-    def call(self, inputs: Any) -> Any:
-        """Return the outputs of all steps."""
-        # Steps are independent, so time is merged into the batch: one call instead of a loop over the steps.
+    def call(self, inputs: Any, mask: Any = None, training: bool = False) -> Any:
+        """Return the outputs of all steps; a mask of the shape (batch, time, ...) is passed to layers that take it."""
         batch, length, *rest = inputs.shape
-        outputs = self.layer(inputs.reshape((batch * length, *rest)))
+        options = {}
+        if mask is not None and "mask" in self.layer._parameters:
+            mask = as_array(mask)
+            if mask.shape[:2] != (batch, length):
+                raise ShapeError(
+                    f"the layer {self.path!r} takes a mask whose shape begins with {(batch, length)}, and got "
+                    f"{mask.shape}"
+                )
+            options["mask"] = mask
+        if length and not self._separates_examples(training):
+            outputs = [
+                self.layer(inputs[:, n], **{name: mask[:, n] for name, mask in options.items()})
+                for n in range(length)
+            ]
+            return np.stack(outputs, axis=1)
+        # Steps are independent, so time is merged into the batch: one call instead of a loop over the steps.
+        merged = {
+            name: mask.reshape((batch * length, *mask.shape[2:])) for name, mask in options.items()
+        }
+        outputs = self.layer(inputs.reshape((batch * length, *rest)), **merged)
         return np.reshape(outputs, (batch, length, *outputs.shape[1:]))
+
+    def _separates_examples(self, training: bool) -> bool:
+        """Return True if the output of the layer for an example is known not to depend on the other examples."""
+        parts = [module for _, module, _ in self.layer._walk()]
+        # What a user's class or function computes isn't known; an operation may be a mean over the batch.
+        return all(
+            type(part).__module__.startswith("tapemagic.")
+            and not isinstance(part, Lambda | Operation)
+            and not (training and isinstance(part, BatchNormalization))
+            for part in parts
+        )
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the batch, the time, and the output of a step."""

@@ -33,6 +33,10 @@ _RAGGED = (
 _SPARSE = (
     "tensors are dense here: keep zeros, or gather what you need with tf.gather and tf.scatter_nd"
 )
+_PICTURES = (
+    "write np.asarray(PIL.Image.open(path)), or plt.imread(path) and plt.imsave(path, image)"
+)
+_STATELESS = "write the function without stateless_, and seed=1"
 _FILES = "write Python's open(), or np.load and np.save"
 _DOWNLOADS = "download the file with Python's urllib.request.urlretrieve"
 _FROM_LINES = "write from_tensor_slices of an array, or from_generator with Python's open()"
@@ -53,13 +57,21 @@ REFUSED: dict[str, str] = {
     "tf.profiler": "use Python's cProfile",
     "tf.io": _FILES,
     "tf.gfile": _FILES,
-    "tf.TensorArray": "collect the parts in a list, and make one tensor of them with tf.stack(parts)",
     "tf.trainable_variables": "a model or layer has its own: write model.trainable_variables",
     "tf.variable_creator_scope": "variables are always created directly: leave it out",
     "tf.config.experimental": _DEVICES,
     "tf.sysconfig": _DEVICES,
     "tf.logging": "use the module logging of Python",
-    "tf.image": "use NumPy for pictures: np.flip, np.rot90, slices, tf.pad; or Pillow to resize them",
+    "tf.image.decode_image": _PICTURES,
+    "tf.image.decode_jpeg": _PICTURES,
+    "tf.image.decode_png": _PICTURES,
+    "tf.image.encode_jpeg": _PICTURES,
+    "tf.image.encode_png": _PICTURES,
+    "tf.image.stateless_random_flip_left_right": _STATELESS,
+    "tf.image.stateless_random_crop": _STATELESS,
+    "tf.image.stateless_random_brightness": _STATELESS,
+    "tf.image.extract_patches": "write np.lib.stride_tricks.sliding_window_view, or tf.nn.conv2d",
+    "tf.image.sobel_edges": "write tf.nn.depthwise_conv2d with the kernel",
     "tf.audio": "use the module wave of Python, or SciPy",
     "tf.lookup": "use a dict of Python",
     "tf.ragged": _RAGGED,
@@ -70,8 +82,6 @@ REFUSED: dict[str, str] = {
     "tf.strings": _NO_TEXT,
     "tf.text": _NO_TEXT,
     "tf.edit_distance": _NO_TEXT,
-    "tf.keras.layers.TextVectorization": _NO_TEXT,
-    "tf.keras.layers.StringLookup": _NO_TEXT,
     "tf.string": _NO_TEXT,
     "tf.as_string": "write str(x.numpy())",
     "tf.bfloat16": "NumPy has no bfloat16: write tf.float16 or tf.float32",
@@ -96,21 +106,16 @@ REFUSED: dict[str, str] = {
     "tf.flags": "use argparse",
     "tf.app": "call the function yourself",
     "tf.layers": "write tf.keras.layers",
-    "tf.keras.utils.plot_model": "write model.summary(), or call the model in a %%tape cell, whose report draws it",
     "tf.keras.utils.split_dataset": "write dataset.take(n) and dataset.skip(n)",
     "tf.keras.utils.get_file": _DOWNLOADS,
     "tf.keras.utils.image_dataset_from_directory": _FILES,
     "tf.keras.callbacks.TensorBoard": "the losses are in model.fit(...).history: plot them with matplotlib",
     "tf.keras.callbacks.CSVLogger": "the losses are in model.fit(...).history: write them with the module csv",
     "tf.keras.applications": "there are no trained networks here: train one, or load arrays with layer.set_weights",
-    "tf.keras.layers.Attention": "write MultiHeadAttention, or tf.nn.softmax(q @ tf.transpose(k)) @ v",
-    "tf.keras.preprocessing": "prepare data with NumPy",
+    "tf.keras.preprocessing.image": "write Pillow's Image.open and resize, and np.asarray",
+    "tf.keras.preprocessing.text": _NO_TEXT,
+    "tf.keras.preprocessing.sequence": "write tf.keras.utils.pad_sequences, or slices of arrays",
     "tf.keras.mixed_precision": "give layers a dtype, as in Dense(3, dtype='float16')",
-    "tf.keras.ops": "write NumPy's functions, or those of tf and tf.math: both take tensors",
-    "tf.keras.layers.Conv2DTranspose": "write UpSampling2D, then Conv2D",
-    "tf.keras.layers.Bidirectional": (
-        "call two recurrent layers, one with go_backwards=True, and put their outputs together with Concatenate"
-    ),
     "tf.data.TextLineDataset": _FROM_LINES,
     "tf.data.TFRecordDataset": _FILES,
     "tf.test": "compare tensors with tf.debugging.assert_near",
@@ -128,7 +133,9 @@ _FALLBACKS: dict[str, str] = {
     "tf.keras.metrics": "write a function of y_true and y_pred",
     "tf.keras.callbacks": "write a class derived from tf.keras.callbacks.Callback",
     "tf.keras.datasets": "load the arrays with np.load, or those of scikit-learn's sklearn.datasets",
+    "tf.keras.ops": "write NumPy's function, or that of tf or tf.math: both take tensors",
     "tf.keras": "tapemagic.nn lists what there is of Keras",
+    "tf.image": "write NumPy's functions on the pixels, such as np.clip and np.mean",
     "tf.data": "a tf.data.Dataset is made by from_tensor_slices, from_generator or range",
 }
 """Advice for any other missing name, by namespace prefix."""
@@ -171,6 +178,11 @@ def advice_for(namespace: str, name: str, offered: Sequence[str]) -> str:
     refused = REFUSED.get(full) or REFUSED.get(full.replace("tf.compat.v1.", "tf."))
     if refused is not None:
         return refused
+    if namespace == "tf.keras.layers":
+        # Loaded already, with the layers of the namespace that is asked.
+        advice: str = sys.modules["tapemagic.nn.absent"].missing_layer(name)
+        if advice:
+            return advice
     if name.startswith("LinearOperator"):
         return REFUSED["tf.linalg.LinearOperator"]
     same = _elsewhere(name)

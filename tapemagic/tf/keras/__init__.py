@@ -19,20 +19,25 @@ from tapemagic.tf.keras import layers as layers
 from tapemagic.tf.keras import losses as losses
 from tapemagic.tf.keras import metrics as metrics
 from tapemagic.tf.keras import models as models
+from tapemagic.tf.keras import ops as ops
 from tapemagic.tf.keras import optimizers as optimizers
+from tapemagic.tf.keras import preprocessing as preprocessing
+from tapemagic.tf.keras import random as random
 from tapemagic.tf.keras import regularizers as regularizers
 from tapemagic.tf.keras import saving as saving
 from tapemagic.tf.keras import utils as utils
 from tapemagic.tf.keras.layers import Input as Input
+from tapemagic.tf.keras.layers import Layer as Layer
 from tapemagic.tf.keras.models import Model as Model
 from tapemagic.tf.keras.models import Sequential as Sequential
+from tapemagic.tf.keras.variable import Variable as Variable
 from tapemagic.tf.version import KERAS_VERSION
 
 __version__ = KERAS_VERSION
 
 __all__ = [
-    "Input", "Model", "Sequential", "activations", "backend", "callbacks", "constraints", "datasets",
-    "initializers", "layers", "losses", "metrics", "models", "optimizers", "regularizers", "saving",
-    "utils",
+    "Input", "Layer", "Model", "Sequential", "Variable", "activations", "backend", "callbacks",
+    "constraints", "datasets", "initializers", "layers", "losses", "metrics", "models", "ops",
+    "optimizers", "preprocessing", "random", "regularizers", "saving", "utils",
 ]  # fmt: skip
 __getattr__ = missing(__name__, __all__)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.tensor.tensor import Traced, unwrap
-from tapemagic.errors import OptionError
+from tapemagic.errors import OptionError, UnsupportedArgumentError
 from tapemagic.tf.core.adapter import adapter, axes, lengths, plain
 from tapemagic.tf.core.convert import matched, operand, tensor
 from tapemagic.tf.core.dtype import int32, numpy_dtype
@@ -293,3 +293,54 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Any:
             f"slice {first} of size {counts} is not inside a tensor of shape {x_tensor.shape}"
         )
     return x_tensor[tuple(map(builtins.slice, first, ends))]
+
+
+@adapter
+def strided_slice(
+    input_: Any,
+    begin: Any,
+    end: Any,
+    strides: Any = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var: Any = None,
+    name: str | None = None,
+) -> Any:
+    """Extract ``x[begin:end:strides]`` along each axis.
+
+    Bit number i of a mask belongs to entry i: `begin_mask` and `end_mask` ignore its begin or end, `ellipsis_mask`
+    makes it ``...``, `new_axis_mask` a new axis, and `shrink_axis_mask` takes the element at its begin.
+
+    Examples
+    --------
+    >>> import tapemagic.tf as tf
+    >>> tf.strided_slice(tf.range(6), [1], [6], [2])
+    <tf.Tensor: shape=(3,), dtype=int32, numpy=array([1, 3, 5], dtype=int32)>
+    """
+    if var is not None:
+        raise UnsupportedArgumentError("strided_slice takes no var=: write x[1:3].assign(value)")
+    first, last = lengths(begin), lengths(end)
+    steps = (1,) * len(first) if strides is None else lengths(strides)
+    if not len(first) == len(last) == len(steps) or 0 in steps:
+        raise InvalidArgumentError(
+            f"strided_slice takes a begin, an end and a stride other than 0 for each axis, and got {first}, {last} and "
+            f"{steps}"
+        )
+    index: list[Any] = []
+    for i, (b, e, step) in enumerate(zip(first, last, steps, strict=True)):
+        bit = 1 << i
+        # The order of precedence is TensorFlow's.
+        if ellipsis_mask & bit:
+            index.append(...)
+        elif new_axis_mask & bit:
+            index.append(None)
+        elif shrink_axis_mask & bit:
+            index.append(b)
+        else:
+            index.append(
+                builtins.slice(None if begin_mask & bit else b, None if end_mask & bit else e, step)
+            )
+    return tensor(input_)[tuple(index)]

@@ -19,6 +19,7 @@ from tapemagic.tf.core.dtype import numpy_dtype
 from tapemagic.tf.core.tensor import eager
 from tapemagic.tf.errors import InvalidArgumentError
 from tapemagic.tf.nest import assert_same_structure
+from tapemagic.tf.ops.tensor_array import TensorArray
 
 Function = Callable[..., Any]
 
@@ -51,7 +52,13 @@ def cond(
 
 def _tensors(result: Any) -> Any:
     """Convert the numbers in a result to tensors."""
-    return pack(result, [eager(tensor(x)) if x is not None else x for x in leaves(result)])
+    return pack(
+        result,
+        [
+            x if x is None or isinstance(x, TensorArray) else eager(tensor(x))
+            for x in leaves(result)
+        ],
+    )
 
 
 def case(

@@ -51,6 +51,61 @@ def conv1d(k: Any, rng: np.random.Generator) -> Arrays:
 
 
 @case
+def transposed(k: Any, rng: np.random.Generator) -> Arrays:
+    """Strides, padding and added elements of transposed convolutions."""
+    settings: dict[str, dict[str, Any]] = {
+        "valid": {"activation": "relu"},
+        "same": {"padding": "same", "use_bias": False},
+        "strides": {"padding": "same", "strides": 2},
+        "wide strides": {"strides": 4},
+        "even kernel": {"kernel_size": 4, "padding": "same", "strides": 2},
+        "added": {"strides": 2, "output_padding": 1},
+        "added same": {"strides": 2, "padding": "same", "output_padding": 1},
+        "added same zero": {"strides": 3, "padding": "same", "output_padding": 0},
+    }  # no dilation: TensorFlow refuses it on a CPU
+    images = {
+        "strides of two": {"strides": (3, 2), "kernel_size": (2, 5)},
+        "added of two": {"strides": (3, 2), "output_padding": (2, 0), "padding": "same"},
+    }
+    found = {}
+    for kind, shape, more in (
+        ("Conv1DTranspose", SIGNALS, {}),
+        ("Conv2DTranspose", (2, 4, 3, 3), images),
+    ):
+        x = rng.normal(size=shape)
+        for name, given in (settings | more).items():
+            layer = getattr(k.layers, kind)(**{"filters": 2, "kernel_size": 3} | given)
+            found[f"{kind} {name}"] = of_layer(k, layer, x, rng) | {
+                "shape": np.array(layer.compute_output_shape(shape))
+            }
+    return found
+
+
+@case
+def depthwise(k: Any, rng: np.random.Generator) -> Arrays:
+    """Convolutions of each channel on its own, and mixes of the channels after them."""
+    settings: dict[str, dict[str, Any]] = {
+        "valid": {"activation": "relu"},
+        "same": {"padding": "same", "depth_multiplier": 2},
+        "strides": {"padding": "same", "strides": 2, "use_bias": False},
+        "dilation": {"dilation_rate": 2, "depth_multiplier": 3},
+    }
+    found = {}
+    for axes, shape in (("1D", SIGNALS), ("2D", IMAGES)):
+        x = rng.normal(size=shape)
+        for name, given in settings.items():
+            layers = {
+                "depthwise": getattr(k.layers, f"DepthwiseConv{axes}")(3, **given),
+                "separable": getattr(k.layers, f"SeparableConv{axes}")(5, 3, **given),
+            }
+            for kind, layer in layers.items():
+                found[f"{kind} {axes} {name}"] = of_layer(k, layer, x, rng) | {
+                    "shape": np.array(layer.compute_output_shape(shape))
+                }
+    return found
+
+
+@case
 def pooling2d(k: Any, rng: np.random.Generator) -> Arrays:
     """Maxima and averages over windows, with ties among the maxima."""
     settings: dict[str, dict[str, Any]] = {

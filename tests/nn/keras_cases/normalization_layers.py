@@ -74,6 +74,24 @@ def layer_normalization(k: Any, rng: np.random.Generator) -> Arrays:
 
 
 @case
+def group_normalization(k: Any, rng: np.random.Generator) -> Arrays:
+    """Group normalization of channels along several axes, and of each channel on its own."""
+    settings: dict[str, dict[str, Any]] = {
+        "two groups": {"groups": 2},
+        "each": {"groups": -1, "epsilon": 1e-5},
+        "one": {"groups": 1, "center": False},
+        "first": {"groups": 2, "axis": 1, "scale": False},
+    }
+    x = rng.normal(1, 3, (3, 4, 5, 6))
+    found = {
+        name: of_layer(k, k.layers.GroupNormalization(**given), x, rng)
+        for name, given in settings.items()
+    }
+    rows = of_layer(k, k.layers.GroupNormalization(2), rng.normal(1, 3, (4, 8)), rng)
+    return found | {"rows": rows}
+
+
+@case
 def scaling(k: Any, rng: np.random.Generator) -> Arrays:
     """Rescaling, and normalization by moments that are given or found."""
     x = rng.normal(2, 3, (5, 4))

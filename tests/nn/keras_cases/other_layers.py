@@ -104,6 +104,29 @@ def inner(k: Any, rng: np.random.Generator) -> Arrays:
 
 
 @case
+def each_step(k: Any, rng: np.random.Generator) -> Arrays:
+    """Layers for each step of sequences, with masks, and in training with statistics of each step."""
+    x = rng.normal(size=(4, 3, 2, 5))
+    layers, mask = k.layers, np.arange(2) < rng.integers(1, 3, (4, 3, 1))
+    found = {
+        "recurrent": of_layer(k, layers.TimeDistributed(layers.GRU(2)), x, rng),
+        "mask": of_layer(k, layers.TimeDistributed(layers.LSTM(2)), x, rng, mask=k.array(mask)),
+        "model": of_layer(
+            k,
+            layers.TimeDistributed(k.Sequential([layers.Input((2, 5)), layers.Dense(2)])),
+            x,
+            rng,
+        ),
+        "softmax over examples": of_layer(
+            k, layers.TimeDistributed(layers.Lambda(lambda x: x - x[:1])), x, rng
+        ),
+    }
+    normalization = layers.TimeDistributed(layers.BatchNormalization())
+    found["normalization"] = of_layer(k, normalization, x, rng, training=True)
+    return found | {"average": k.array(normalization.layer.moving_mean)}
+
+
+@case
 def activity_regularizer(k: Any, rng: np.random.Generator) -> Arrays:
     """The term that a regularizer of outputs adds to the loss of a call."""
     layer = k.layers.Dense(3, activity_regularizer=k.regularizers.L2(0.1), kernel_regularizer="l1")

@@ -5,10 +5,44 @@ from __future__ import annotations
 from typing import Any
 
 from tapemagic.nn import activations
-from tapemagic.nn.layers.recurrent.recurrent import Recurrent
+from tapemagic.nn.layers.recurrent.cell import Cell
+from tapemagic.nn.layers.recurrent.recurrent import Gated, Recurrent
 
 
-class GRU(Recurrent):
+class GRUStep(Gated):
+    """The step of `GRU` and `GRUCell`."""
+
+    gates = 3
+    recurrent_activation: Any
+    reset_after: bool
+
+    def _bias_shape(self) -> tuple[int, ...]:
+        return (2, 3 * self.units) if self.reset_after else (3 * self.units,)
+
+    def _input_bias(self) -> Any:
+        return self.bias[0] if self.reset_after and self.bias is not None else self.bias
+
+    def step(self, x: Any, states: list[Any]) -> list[Any]:
+        """Return the new output."""
+        # reset_after is Keras's default because cuDNN computes this variant; it has a bias for each product.
+        (h,) = states
+        n = self.units
+        if self.reset_after:
+            inner = h @ self.recurrent_kernel
+            if self.bias is not None:
+                inner = inner + self.bias[1]
+            gates = self.recurrent_activation(x[:, : 2 * n] + inner[:, : 2 * n])
+            z, r = gates[:, :n], gates[:, n:]
+            new = self.activation(x[:, 2 * n :] + r * inner[:, 2 * n :])
+        else:
+            kernel = self.recurrent_kernel
+            gates = self.recurrent_activation(x[:, : 2 * n] + h @ kernel[:, : 2 * n])
+            z, r = gates[:, :n], gates[:, n:]
+            new = self.activation(x[:, 2 * n :] + (r * h) @ kernel[:, 2 * n :])
+        return [new + z * (h - new)]  # z * h + (1 - z) * new with one product less
+
+
+class GRU(GRUStep, Recurrent):
     """A recurrent layer of gated recurrent units [1]_.
 
     In each step, the columns of ``x @ kernel`` and ``h @ recurrent_kernel`` are split into three parts, z, r and c::
@@ -40,8 +74,6 @@ class GRU(Recurrent):
     >>> nn.GRU(4)(np.zeros((2, 5, 3))).shape
     (2, 4)
     """
-
-    gates = 3
 
     def __init__(
         self,
@@ -89,27 +121,60 @@ class GRU(Recurrent):
         self.recurrent_activation = activations.get(recurrent_activation)
         self.reset_after = bool(reset_after)
 
-    def _bias_shape(self) -> tuple[int, ...]:
-        return (2, 3 * self.units) if self.reset_after else (3 * self.units,)
 
-    def _input_bias(self) -> Any:
-        return self.bias[0] if self.reset_after and self.bias is not None else self.bias
+class GRUCell(GRUStep, Cell):
+    """A single step of `GRU`, for `RNN` or a loop of your own.
 
-    def step(self, x: Any, states: list[Any]) -> list[Any]:
-        """Return the new output."""
-        # reset_after is Keras's default because cuDNN computes this variant; it has a bias for each product.
-        (h,) = states
-        n = self.units
-        if self.reset_after:
-            inner = h @ self.recurrent_kernel
-            if self.bias is not None:
-                inner = inner + self.bias[1]
-            gates = self.recurrent_activation(x[:, : 2 * n] + inner[:, : 2 * n])
-            z, r = gates[:, :n], gates[:, n:]
-            new = self.activation(x[:, 2 * n :] + r * inner[:, 2 * n :])
-        else:
-            kernel = self.recurrent_kernel
-            gates = self.recurrent_activation(x[:, : 2 * n] + h @ kernel[:, : 2 * n])
-            z, r = gates[:, :n], gates[:, n:]
-            new = self.activation(x[:, 2 * n :] + (r * h) @ kernel[:, 2 * n :])
-        return [new + z * (h - new)]  # z * h + (1 - z) * new with one product less
+    See `Cell` for the call.
+
+    Parameters
+    ----------
+    reset_after : bool, optional
+        See `GRU`.
+    **kwargs
+        See `Gated` and `Layer`, also for the other parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> output, states = nn.GRUCell(4)(np.zeros((2, 3)), [np.zeros((2, 4))])
+    >>> output.shape
+    (2, 4)
+    """
+
+    def __init__(
+        self,
+        units: int,
+        activation: Any = "tanh",
+        recurrent_activation: Any = "sigmoid",
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        recurrent_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        dropout: float = 0.0,
+        recurrent_dropout: float = 0.0,
+        seed: Any = None,
+        reset_after: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            units,
+            activation=activation,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            recurrent_initializer=recurrent_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            recurrent_regularizer=recurrent_regularizer,
+            bias_regularizer=bias_regularizer,
+            dropout=dropout,
+            recurrent_dropout=recurrent_dropout,
+            seed=seed,
+            **kwargs,
+        )
+        self.recurrent_activation = activations.get(recurrent_activation)
+        self.reset_after = bool(reset_after)

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from tapemagic.nn.layers.recurrent.recurrent import Recurrent
+from tapemagic.nn.layers.recurrent.cell import Cell
+from tapemagic.nn.layers.recurrent.recurrent import Gated, Recurrent
 
 
-class SimpleRNN(Recurrent):
+class SimpleStep(Gated):
+    """The step of `SimpleRNN` and `SimpleRNNCell`."""
+
+    gates = 1
+
+    def step(self, x: Any, states: list[Any]) -> list[Any]:
+        """Return the new output."""
+        # x is the input times the kernel plus the bias, computed for all steps at once.
+        return [self.activation(x + states[0] @ self.recurrent_kernel)]
+
+
+class SimpleRNN(SimpleStep, Recurrent):
     """A recurrent layer that computes ``h = activation(x @ kernel + h @ recurrent_kernel + bias)`` in each step [1]_.
 
     See `Recurrent` and `Layer` for the parameters.
@@ -26,8 +38,6 @@ class SimpleRNN(Recurrent):
     >>> nn.SimpleRNN(4, return_sequences=True)(np.zeros((2, 5, 3))).shape
     (2, 5, 4)
     """
-
-    gates = 1
 
     def __init__(
         self,
@@ -71,7 +81,49 @@ class SimpleRNN(Recurrent):
             **kwargs,
         )
 
-    def step(self, x: Any, states: list[Any]) -> list[Any]:
-        """Return the new output."""
-        # x is the input times the kernel plus the bias, computed for all steps at once.
-        return [self.activation(x + states[0] @ self.recurrent_kernel)]
+
+class SimpleRNNCell(SimpleStep, Cell):
+    """A single step of `SimpleRNN`, for `RNN` or a loop of your own.
+
+    See `Cell` for the parameters and the call.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> output, states = nn.SimpleRNNCell(4)(np.zeros((2, 3)), [np.zeros((2, 4))])
+    >>> output.shape
+    (2, 4)
+    """
+
+    def __init__(
+        self,
+        units: int,
+        activation: Any = "tanh",
+        use_bias: bool = True,
+        kernel_initializer: Any = "glorot_uniform",
+        recurrent_initializer: Any = "orthogonal",
+        bias_initializer: Any = "zeros",
+        kernel_regularizer: Any = None,
+        recurrent_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        dropout: float = 0.0,
+        recurrent_dropout: float = 0.0,
+        seed: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            units,
+            activation=activation,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            recurrent_initializer=recurrent_initializer,
+            bias_initializer=bias_initializer,
+            kernel_regularizer=kernel_regularizer,
+            recurrent_regularizer=recurrent_regularizer,
+            bias_regularizer=bias_regularizer,
+            dropout=dropout,
+            recurrent_dropout=recurrent_dropout,
+            seed=seed,
+            **kwargs,
+        )
