@@ -140,7 +140,7 @@ def check(inner: Function, poison: float, safe: list[float], whole: Function, cu
     # The rule of cumprod multiplies parts of the gradient, of which an outer tape doesn't know where they are unused.
     orders = (tm.jacobian, first) if whole is SELECTIONS["cumprod"][0] else (tm.jacobian, first, second)
     for order in orders:
-        found, expected = order(f)(x).numpy(), order(g)(rest).numpy()
+        found, expected = order(f)(x), order(g)(rest)
         assert not np.any(found[..., 0])
         actual = found[..., 1:] if order is not second else found[1:, 1:]
         np.testing.assert_allclose(actual, expected, rtol=1e-11, atol=1e-11)
@@ -290,7 +290,7 @@ def test_functions_with_their_own_gradients() -> None:
 
         return np.log(x), pullback
 
-    assert np.isnan(tm.grad(lambda x: np.sum(log(x)[1:]))([0.0, 1.0]).numpy()[0])
+    assert np.isnan(tm.grad(lambda x: np.sum(log(x)[1:]))([0.0, 1.0])[0])
     assert len(calls) == 2  # the usual sweep and the careful one
     found = tm.grad(lambda x: np.sum(np.where(False, log(x), 1.0)) + np.sum(x))([0.0, 1.0])
     np.testing.assert_array_equal(found, [1.0, 1.0])
