@@ -370,8 +370,11 @@ class TapeMagics(Magics):
         if failure:
             plot = compute = None
 
+        # Not the request itself, which has the runs that keep this function.
+        target_names = request.target_names
+
         def targets_of(run: Session, value: Any) -> Sequence[Named]:
-            return choose_targets(run, value, request.target_names).named
+            return choose_targets(run, value, target_names).named
 
         sources = session.all_sources()
         runs: Any = request.reruns

@@ -162,7 +162,14 @@ class NudgedRuns:
         if self._problem:
             return
         self._start.ran(but=session.tape_name)
-        self._session, self._targets, self._sources = session, targets, sources
+        self._targets, self._sources = targets, sources
+        # Not the session itself, which would keep the whole recording alive until the report is closed.
+        self._began, self._initial, self._bindings = (
+            session.began,
+            session.initial,
+            session.bindings,
+        )
+        self._first_reads = session.observer.first_reads()
         self._choice = choice
         self._calls: Sequence[GradientCall] = session.observer.gradient_calls()
         # The others would be kept alive for nothing.
@@ -177,15 +184,15 @@ class NudgedRuns:
     def _place(self, x: Any) -> Place | None:
         """Return where a source gets its value, or None if no run of the cell can change it."""
         if isinstance(x, Variable):
-            if time_of(id_of(x)) <= self._session.began:
+            if time_of(id_of(x)) <= self._began:
                 return self._older(x)
         elif id(x) in self._tensors:
             return self._older(x)
-        for name, value in self._session.initial.items():
+        for name, value in self._initial.items():
             if value is x:
                 return "initial", name
-        made = [v for v in self._session.observer.first_reads() if id_of(v) > self._session.began]
-        for name, bindings in self._session.bindings.items():
+        made = [v for v in self._first_reads if id_of(v) > self._began]
+        for name, bindings in self._bindings.items():
             lines = (i for i, line in bindings if line)
             for count, i in enumerate(lines, 1):
                 if i == id_of(x):

@@ -140,8 +140,8 @@ def test_the_trap_of_where() -> None:
 
     assert not texts(found, "nonfinite")
     assert (
-        "dy/da is 0 where np.where, an index or a mask leaves elements out, although the derivative of sqrt is "
-        "infinite at a[1] = 0.0 (line 6). PyTorch and JAX give nan there."
+        "What np.where, an index or a mask leaves out adds 0 to dy/da, although the derivative of sqrt is "
+        "infinite at a[1] = 0.0 (line 6). PyTorch and JAX give nan here."
     ) in texts(found, "note")
 
 
@@ -157,7 +157,7 @@ def test_only_gradients_that_others_lose_are_named() -> None:
     [text] = texts(found, "note")
     assert text.startswith("dy/da is 0 where")
     assert text.endswith(
-        "infinite at a[1] = 0.0 (line 2). TensorFlow, PyTorch and JAX give nan there."
+        "infinite at a[1] = 0.0 (line 2). TensorFlow, PyTorch and JAX give nan here."
     )
 
 

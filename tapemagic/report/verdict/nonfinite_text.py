@@ -57,13 +57,13 @@ def describe_spared(subject: Subject, symbols: Sequence[str], fact: NonFinite | 
 
     - `fact`: The place where a sweep without regard to selections finds the first nan.
     """
-    verb = "is" if len(symbols) == 1 else "are"
-    named = f"{listed(list(symbols[:MOST_OPERANDS]))} {verb} 0 where np.where, an index or a mask leaves elements out"
-    others = "TensorFlow, PyTorch and JAX give nan there"
+    gradients = listed(list(symbols[:MOST_OPERANDS]))
+    named = f"What np.where, an index or a mask leaves out adds 0 to {gradients}"
+    others = "TensorFlow, PyTorch and JAX give nan here"
     if fact is None:
         return f"{named}. {others}."
     if fact.operation in ZERO_IN_TENSORFLOW:
-        others = "PyTorch and JAX give nan there"
+        others = "PyTorch and JAX give nan here"
     slope = "infinite" if "inf" in (fact.slope or "") else "undefined"
     place = _place_of(subject, fact)
     return f"{named}, although the derivative of {fact.operation} is {slope} {place}. {others}."
