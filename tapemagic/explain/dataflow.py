@@ -123,12 +123,13 @@ def _flows_into(
     kinds: frozenset[tuple[str, str]],
 ) -> list[Certainty]:
     """Answer `flows_into` for parsed programs, so that answers can be cached."""
-    readings = (
-        Reading(programs, exits, source, steps, assignments, dict(kinds), Asked(*asked), is_narrow)
-        for is_narrow in (False, True)
-    )
-    wide = next(readings).flows()
-    narrow = next(readings).flows() if any(wide) else wide
+    options = source, steps, assignments, dict(kinds)
+    wide = Reading(programs, exits, *options, Asked(*asked), is_narrow=False).flows()
+    narrow = wide
+    if any(wide):
+        # Other cells may be older versions of these.
+        own = tuple(dict.fromkeys([*(exit_.tree for exit_ in exits), asked[1]]))
+        narrow = Reading(own, exits, *options, Asked(*asked), is_narrow=True).flows()
     certainties = (Certainty.NO, Certainty.PERHAPS, Certainty.LIKELY)
     return [certainties[a + (a and b)] for a, b in zip(wide, narrow, strict=True)]
 

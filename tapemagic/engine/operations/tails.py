@@ -162,3 +162,12 @@ def sigmoid_error(y: Any, x: Any, labels: Any) -> Any:
     near_one = y > limit
     z[near_one] = (1 - labels[near_one]) - _sigmoid_far(x[near_one], y[near_one])
     return z
+
+
+USUAL: dict[Any, Callable[..., Any]] = {
+    one_minus_sigmoid: lambda y: 1 - y,
+    sech2: lambda y: 1 - y * y,
+    exp2_slope: lambda y: y * LN2,
+    sigmoid_error: lambda y, labels: y - labels,
+}
+"""The usual formulas, which don't read `x`."""

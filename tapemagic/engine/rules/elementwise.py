@@ -11,7 +11,13 @@ import numpy as np
 from tapemagic.engine import laziness
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.operations.primitive import PLAIN_VALUES
-from tapemagic.engine.operations.tails import exp2_slope, exp2_suffices, sech2, tanh_suffices
+from tapemagic.engine.operations.tails import (
+    USUAL,
+    exp2_slope,
+    exp2_suffices,
+    sech2,
+    tanh_suffices,
+)
 from tapemagic.engine.recording import CONSTANT, NO_PARAMS, live, note
 from tapemagic.engine.registry import (
     NO_SLOPE,
@@ -215,6 +221,9 @@ def flat_slope(function: Any, y: Any, x: Any, *others: Any) -> Any:
     """
     if type(y) in PLAIN_VALUES:
         return function.on_values(y, x, *others)
+    # A Dask array x may have to be read and computed again, where y is kept.
+    if is_lazy(unwrap(y)):
+        return USUAL[function](y, *others)
     if y.__class__ is not Tensor:
         return function(y, x, *others)
     values = (y._value, *map(unwrap, (x, *others)))
