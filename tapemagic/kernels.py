@@ -31,7 +31,6 @@ from tapemagic.engine.operations.sparse_losses import (
 )
 from tapemagic.engine.operations.tails import exp2_slope as exp2_slope
 from tapemagic.engine.operations.tails import one_minus_sigmoid as one_minus_sigmoid
-from tapemagic.engine.operations.tails import sech2 as sech2
 from tapemagic.engine.operations.tails import sigmoid_error as sigmoid_error
 from tapemagic.engine.operations.windows import Slide as Slide
 from tapemagic.engine.operations.workspace import aligned_like as aligned_like

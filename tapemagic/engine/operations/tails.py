@@ -1,7 +1,7 @@
 """Slopes that keep their digits where a function is almost flat: 1 - y where y rounds to 1, and infinite values.
 
-Far from 0, sigmoid and tanh round to 1, but their slopes are small numbers that floats represent well: the slope of
-the sigmoid at 40 is 4.2e-18. The usual formulas of `y` lose these digits, and formulas of `x` need another exponential.
+Far from 0, the sigmoid rounds to 1, but its slopes are small numbers that floats represent well: the slope at 40 is
+4.2e-18. The usual formulas of `y` lose these digits, and formulas of `x` need another exponential.
 Here, the usual formula comes first, and only the entries that lost digits are computed from `x`. This takes one more
 pass over the array, which looks for the smallest entry.
 """
@@ -26,9 +26,6 @@ The relative error is at most 4e-4 in single precision and 3e-10 in double preci
 of ordinary data would take the slow way.
 """
 
-MIN_REUSED_SIZE = 4096
-"""The minimum size of an array for which a result in its own memory is faster than in new memory."""
-
 
 def _repaired(z: Any, x: Any, exact: Callable[..., Any], *values: Any) -> Any:
     """Return `z`, a new array, with ``exact(x, *values)`` instead of the entries that lost digits."""
@@ -49,12 +46,6 @@ def _repaired(z: Any, x: Any, exact: Callable[..., Any], *values: Any) -> Any:
 def sigmoid_suffices(y: Any) -> bool:
     """Return True if 1 - y keeps its digits in an array y."""
     return bool(y.size and y.max() < 1 - ALMOST_FLAT.get(y.itemsize, ALMOST_FLAT[8]))
-
-
-def tanh_suffices(y: Any) -> bool:
-    """Return True if 1 - y**2 keeps its digits in an array y."""
-    end = 1 - ALMOST_FLAT.get(y.itemsize, ALMOST_FLAT[8])
-    return y.dtype.kind == "c" or bool(y.size and y.max() < end and y.min() > -end)
 
 
 def exp2_suffices(y: Any) -> bool:
@@ -82,31 +73,6 @@ def one_minus_sigmoid(y: Any, x: Any) -> Any:
 
 def _sigmoid_far(x: Any, y: Any) -> Any:
     return np.exp(-x) * y
-
-
-@primitive
-def sech2(y: Any, x: Any) -> Any:
-    """1 - y**2 for ``y = tanh(x)``, the slope 1 / cosh(x)**2, precise also where `y` rounds to 1 or -1.
-
-    `y` and `x` are arrays of floats or complex numbers of the same shape.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> x = np.array([0.0, 20.0])
-    >>> y = np.tanh(x)
-    >>> 1 - y * y, sech2(y, x)
-    (array([1., 0.]), array([1.0000000e+00, 1.6993417e-17]))
-    """
-    z = y * y
-    # For large arrays, NumPy looks for the callers of each operator before it reuses the memory of a temporary array.
-    z = np.subtract(1, z, out=z) if z.size >= MIN_REUSED_SIZE else 1 - z
-    return _repaired(z, x, _sech2_far)
-
-
-def _sech2_far(x: Any) -> Any:
-    small = np.exp(-2 * np.abs(x))
-    return 4 * small / np.square(1 + small)
 
 
 @primitive
@@ -166,7 +132,6 @@ def sigmoid_error(y: Any, x: Any, labels: Any) -> Any:
 
 USUAL: dict[Any, Callable[..., Any]] = {
     one_minus_sigmoid: lambda y: 1 - y,
-    sech2: lambda y: 1 - y * y,
     exp2_slope: lambda y: y * LN2,
     sigmoid_error: lambda y, labels: y - labels,
 }

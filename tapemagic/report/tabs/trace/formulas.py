@@ -108,7 +108,6 @@ FORMULAS: Mapping[str, Formula] = {
     "elu":         _row("a if a > 0 else b * (exp(a) - 1)", "g if a > 0 else g * b * exp(a)"),
     "sigmoid":     _row("sigmoid(a)", "g * y * (1 - y)"),
     "one_minus_sigmoid": _row("1 - a", "-g"),
-    "sech2":       _row("1 - a**2", "-(g * 2 * a)"),
     "exp2_slope":  _row("a * ln(2)", "g * ln(2)"),
     "log_sigmoid": _row("ln(sigmoid(a))", "g * (1 - exp(y))"),
     "softplus":    _row("ln(1 + exp(a))", "g * sigmoid(a)"),
