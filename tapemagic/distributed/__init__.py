@@ -6,7 +6,7 @@ Examples
 >>> x = da.arange(8, chunks=3)
 >>> loss_and_grad = tm.distributed.value_and_grad(lambda w, x: np.mean((w * x - x) ** 2), x)
 >>> loss_and_grad(3.0)
-(Tensor(70.0), Tensor(70.0))
+(np.float64(70.0), np.float64(70.0))
 """
 
 from tapemagic.distributed.mapping import map_blocks as map_blocks
