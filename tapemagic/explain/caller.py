@@ -71,7 +71,7 @@ class _Caller:
         own = {name for name, value in asking.f_locals.items() if namespace.get(name) is not value}
         # A loop variable names a different tensor in each iteration, so it can't name one of an earlier iteration.
         self._passing = own | loop_names(place)
-        self.items = [(name, value) for name, value in namespace.items() if name[:1].isalpha()]
+        self.items = [(name, value) for name, value in [*namespace.items()] if name[:1].isalpha()]
 
     def _name_of(self, value: Any) -> str:
         matches = (

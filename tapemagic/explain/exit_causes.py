@@ -105,6 +105,8 @@ def _flows(
     q: Question, events: Sequence[Event], steps: bool, assignments: bool = True
 ) -> dict[Event, Certainty]:
     """Return how certainly exits are used in the target, by the name for which that is least certain."""
+    if not events:
+        return {}
     exits = [(event.place, str(event.what)) for event in events]
     # The target may have several names: those that its cell doesn't bind say nothing.
     places = dict.fromkeys(event.place for event in events)
@@ -112,13 +114,13 @@ def _flows(
         q.target_name
     ]
     arguments = q.source_name, q.program.place, steps, assignments, q.program.namespace
-    flows = [flows_into(exits, name, *arguments) for name in names] if exits else []
-    return dict(zip(events, map(min, zip(*flows, strict=True)), strict=True)) if flows else {}
+    flows = [flows_into(exits, name, *arguments) for name in names]
+    return dict(zip(events, map(min, zip(*flows, strict=True)), strict=True))
 
 
 def _names(q: Question) -> set[str]:
     """Return the program's names for the target."""
-    aliases = [name for name, value in q.program.namespace.items() if value is q.target]
+    aliases = [name for name, value in [*q.program.namespace.items()] if value is q.target]
     return {q.target_name, *aliases}
 
 

@@ -178,7 +178,7 @@ def _reason(
     if tape is session.tape:
         explanation = session.explain(y, goal, x, value)
     else:
-        names = {id_of(x): key for key, x in namespace.items() if has_id(x)}
+        names = {id_of(x): key for key, x in [*namespace.items()] if has_id(x)}
         program = Program(place, namespace, name, variables=session.program().variables)
         bindings = session.bindings.get(x, ())
         explanation = explain(

@@ -312,7 +312,7 @@ def _namespace_names(call: GradientCall, namespace: Any) -> dict[int, str]:
     """The names in the notebook of targets and sources, by id."""
     numbers = {id_of(x) for x in (*call.targets, *call.sources)}
     names: dict[int, str] = {}
-    for name, value in namespace.items():
+    for name, value in [*namespace.items()]:
         if not name.startswith("_") and isinstance(value, Traced) and id_of(value) in numbers:
             names.setdefault(id_of(value), name)
     return names
