@@ -24,7 +24,7 @@ import numpy as np
 from tapemagic.engine.events import CELL_FILE, EVALUATED, Place, origin_of
 from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.explain.carrying_words import Asked, Certainty, Exit, Reading
-from tapemagic.explain.program_text import around, expression_of, text_of
+from tapemagic.explain.program_text import MAX_PARSED, around, expression_of, text_of
 
 SHOWING = {
     "matplotlib", "seaborn", "plotly", "bokeh", "tqdm", "logging", "warnings", "IPython", "ipywidgets", "rich", "print"
@@ -37,23 +37,8 @@ PURE = {"numpy", "math", "cmath", "scipy", "builtins", "statistics", "json", "pi
 NUMBERS = int, float, complex, str, bytes, np.generic
 """Types of values that no call changes."""
 
-MAX_CELLS = 32
-"""Maximum number of other cells to read."""
-
-
-def flow_into(
-    place: Place | None,
-    how: str,
-    value: str,
-    source: str,
-    asking_place: Place | None,
-    steps: bool = False,
-    assignments: bool = True,
-    namespace: Mapping[str, Any] | None = None,
-) -> Certainty:
-    """Return how certain it is that the result of one conversion is used in a value: see `flows_into`."""
-    exits = [(place, how)]
-    return flows_into(exits, value, source, asking_place, steps, assignments, namespace)[0]
+MAX_PROGRAMS = 256
+"""Maximum number of programs to read; with more, it isn't known where values go."""
 
 
 def flows_into(
@@ -93,14 +78,10 @@ def flows_into(
         in_notebook = any(map(CELL_FILE.search, files))
         cells = tuple(x for x in [*linecache.cache] if in_notebook and CELL_FILE.search(x))
         programs = _programs(trees, value, cells)
-        kinds = _kinds(programs, namespace or {})
-        found = dict(
-            zip(
-                read,
-                _flows_into(programs, read, source, asked, steps, assignments, kinds),
-                strict=True,
-            )
-        )
+        if len(programs) <= MAX_PROGRAMS:
+            kinds = _kinds(programs, namespace or {})
+            flows = _flows_into(programs, read, source, asked, steps, assignments, kinds)
+            found = dict(zip(read, flows, strict=True))
     return [Certainty.PERHAPS if x is None else found.get(x, Certainty.PERHAPS) for x in known]
 
 
@@ -142,20 +123,20 @@ def _programs(
     programs = dict.fromkeys(trees)
     bound = {*value.replace("[", ".").split("."), *(x for tree in trees for x in bound_in(tree))}
     used = {x for tree in trees for x in names_of(tree)}
-    others = [text_of(Place(file, 1, ""))[0] for file in cells[-MAX_CELLS:]]
+    others = [text_of(Place(file, 1, ""))[0] for file in cells]
     while True:
         new = [
             x for x in others if x not in programs and (used & bound_in(x) or bound & names_of(x))
         ]
         new += [x for tree in programs for x in modules_of(tree) if x not in programs]
-        if not new or len(programs) > 2 * MAX_CELLS:
+        if not new or len(programs) > MAX_PROGRAMS:
             return tuple(programs)
         programs |= dict.fromkeys(new)
         bound |= {x for tree in new for x in bound_in(tree)}
         used |= {x for tree in new for x in names_of(tree)}
 
 
-@lru_cache(256)
+@lru_cache(MAX_PARSED)
 def bound_in(tree: ast.Module) -> frozenset[str]:
     """Return the names that a program binds, apart from those of libraries."""
     names = set[str]()
@@ -170,7 +151,7 @@ def bound_in(tree: ast.Module) -> frozenset[str]:
     return frozenset(names)
 
 
-@lru_cache(256)
+@lru_cache(MAX_PARSED)
 def modules_of(tree: ast.Module) -> list[ast.Module]:
     """Return the programs of the user's own modules that a program imports."""
     trees = list[ast.Module]()
@@ -195,7 +176,7 @@ def _kinds(
     return frozenset((x, kind) for x, kind in kinds.items() if kind != "fixed" or bound[x] < 2)
 
 
-@lru_cache(256)
+@lru_cache(MAX_PARSED)
 def names_of(tree: ast.AST) -> frozenset[str]:
     """Return all names in a program."""
     return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))

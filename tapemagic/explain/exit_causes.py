@@ -36,7 +36,7 @@ def exits(q: Question, least: Certainty) -> list[Event]:
     Returns list of Event: an exit of each line.
     """
     by_line: dict[object, Event] = {}
-    events = _before(q)
+    events = exits_before(q)
     # Almost all text is only printed. It counts only if the source shows that it is parsed into a number again.
     for is_text in (False, True):
         kept = [event for event in events if (event.kind == "text") == is_text]
@@ -58,7 +58,7 @@ def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Ce
     cancels in the target (see `sensitivity`), or in the derivative that was differentiated last.
     """
     target = q.target if differentiated is None else differentiated
-    events = [event for event in _before(q) if not is_flat(event)]
+    events = [event for event in exits_before(q) if not is_flat(event)]
     flows = _flows(q, events, steps=False)
     # Of a gradient that was converted, assignments take steps of a descent.
     steps = [event for event in events if flows[event] and _is_gradient(q, event)]
@@ -124,7 +124,7 @@ def _names(q: Question) -> set[str]:
     return {q.target_name, *aliases}
 
 
-def _before(q: Question) -> list[Event]:
+def exits_before(q: Question) -> list[Event]:
     """List the exits of values computed from the source that happened before the target's last plain input."""
     events = [event for event in q.snapshot.events_of("exit", "text") if event.time <= q.time]
     if not events:

@@ -8,10 +8,10 @@ from typing import Any
 
 from tapemagic.engine.events import Event, is_flat
 from tapemagic.engine.recording import is_stamp, time_of
-from tapemagic.engine.tensor.tensor import Traced, id_of
+from tapemagic.engine.tensor.tensor import id_of
 from tapemagic.explain.advice import at, listed, replacement
 from tapemagic.explain.carrying_words import Certainty
-from tapemagic.explain.exit_causes import exit_text, lost_part
+from tapemagic.explain.exit_causes import exit_text, exits_before, lost_part
 from tapemagic.explain.path_causes import (
     assigned,
     constants_of,
@@ -36,11 +36,12 @@ def missing(q: Question, differentiated: Any = None) -> str:
     """
     # Certain losses come first, then likely ones, then those that the source code can't exclude.
     event, certainty = lost_part(q, differentiated)
-    lost = f"The gradient ignores that part of {q.target_name}, so it's wrong."
+    ignored = f"The gradient ignores that part of {q.target_name}"
+    lost = f"{ignored}, so it's wrong."
     if event is not None and certainty >= Certainty.LIKELY:
-        # That a value was used doesn't show that the target depends on it: as in max(float(x), 2.0).
-        lost_here = lost if certainty == Certainty.YES else lost.replace(", so it's wrong", "")
-        return f"{exit_text(q, event)}. {lost_here} {replacement(event, q.program.namespace)}."
+        # That the target's statement converts a value doesn't show that it counts: as in max(float(x), 2.0).
+        effect = lost if certainty == Certainty.YES else f"{ignored}."
+        return f"{exit_text(q, event)}. {effect} {replacement(event, q.program.namespace)}."
     if used_before_watched(q):
         return f"{q.source_name} was also used before the tape watched it. {lost}"
     place = q.program.place
@@ -93,25 +94,10 @@ def _ways_out(q: Question) -> list[Event]:
 
     That they happened is known from the run. Conversions to text count only if there are no others.
     """
-    last: float = q.time
-    if isinstance(q.target, Traced) and id_of(q.target) in q.snapshot.tracked:
-        changes = q.snapshot.events_of("assigned", "changed")
-        changed = [event.time for event in changes if event.number in q.ancestors]
-        last = min(last, max([q.ancestry.last_entry, *changed]))
-    for kind in ("exit", "text"):
-        events = [
-            event
-            for event in q.snapshot.events_of(kind)
-            if event.time <= last and not is_flat(event)
-        ]
-        if isinstance(q.source, Traced):
-            numbers = (event.number for event in events)
-            computed = q.snapshot.computed_from(id_of(q.source), numbers)
-            events = [event for event in events if event.number in computed]
-        by_line = {event.place and event.place[:2]: event for event in reversed(events)}
-        if by_line:
-            return list(by_line.values())[::-1]
-    return []
+    events = [event for event in exits_before(q) if not is_flat(event)]
+    chosen = [event for event in events if event.kind == "exit"] or events
+    by_line = {event.place and event.place[:2]: event for event in reversed(chosen)}
+    return list(by_line.values())[::-1]
 
 
 def held_back(q: Question, after_gradients: AbstractSet[int]) -> str:

@@ -31,6 +31,9 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 SUMS = ast.Add | ast.Sub
 SCOPES = Function | ast.ClassDef
 EMPTY = ast.Module([], [])
+MAX_PARSED = 512
+"""Maximum number of programs whose syntax is kept: a question on a cell may read all cells of a notebook."""
+
 BODIES = "body", "handlers", "orelse", "finalbody", "cases"
 """The fields of a syntax node that may contain statements."""
 
@@ -152,7 +155,7 @@ def _text(place: Place | None) -> str:
     return "" if place is None else "".join(source_lines(place.file))
 
 
-@lru_cache(16)
+@lru_cache(MAX_PARSED)
 def _parsed(text: str) -> ast.Module:
     """Parse a program, after replacing its magics by ``pass``, which keeps the line numbers."""
     # Cells may use await at the top level.

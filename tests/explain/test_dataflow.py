@@ -22,8 +22,9 @@ YES, PERHAPS, NO = Certainty.LIKELY, Certainty.PERHAPS, Certainty.NO
 
 
 def flow_into(*arguments: Any, **named: Any) -> Certainty:
-    """How likely a flow is; see `test_sure` for those that are certain."""
-    return min(dataflow.flow_into(*arguments, **named), YES)
+    """How likely the flow of one conversion is."""
+    place, how, *rest = arguments
+    return dataflow.flows_into([(place, how)], *rest, **named)[0]
 
 
 def judged(program: str, value: str = "y", steps: bool = False, how: str = "float()") -> Certainty:
