@@ -17,6 +17,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapemagic.explain.known_functions import (
+    CONVERTING,
+    FLAT,
+    MATH,
+    PARSING,
+    READING,
+    REFLECTION,
+    SHARING,
+    SIZES,
+    STORING,
+    TEXTS,
+    WRITING_TEXT,
+)
 from tapemagic.explain.program_text import (
     RETURNED,
     SCOPES,
@@ -27,49 +40,6 @@ from tapemagic.explain.program_text import (
     within,
     written_by,
 )
-
-STEPS = (
-    "all allclose any argmax argmin argpartition argsort array_equal bool ceil count_nonzero digitize fix flatnonzero "
-    "floor format id int isclose isfinite isinf isinstance isnan len nonzero print range repr rint round searchsorted "
-    "sign signbit stop_gradient str trunc type zeros_like ones_like hash callable bincount histogram exists time"
-)
-FLAT = frozenset(STEPS.split())
-"""Functions whose result doesn't change, or isn't meant to, if their arguments change slightly."""
-
-SIZES = {"shape", "ndim", "size", "dtype"}
-REFLECTION = {"globals", "vars", "locals", "__dict__", "setattr", "__setattr__", "exec", "eval"}
-"""Names with which a program binds names that are strings."""
-
-READING = (REFLECTION - {"setattr", "__setattr__"}) | {"getattr", "asdict", "astuple", "attrgetter"}
-"""Names with which a program reads names that are strings."""
-
-VIEWS = (
-    "ravel reshape asarray asanyarray atleast_1d atleast_2d atleast_3d transpose squeeze swapaxes view diagonal nditer "
-    "memoryview iter next min max reversed enumerate zip items values get setdefault nullcontext loc iloc at iat super"
-)
-SHARING = frozenset(VIEWS.split())
-"""Functions and attributes whose result may share memory, or items, with their argument or owner."""
-
-WRITING_TEXT = {"str", "repr", "format", "ascii", "bytes", "join", "dumps", "array2string", "array_str"}  # fmt: skip
-PARSING = {
-    "float", "complex", "eval", "literal_eval", "loads", "load", "fromstring", "float64", "Decimal", "Fraction"
-}  # fmt: skip
-STORING = {
-    "dump", "save", "savez", "savetxt", "setitem", "iadd", "isub", "imul", "write", "writerow", "fill", "sort",
-    "__setitem__"
-}  # fmt: skip
-"""Functions of modules, and methods of classes, that write into an argument."""
-
-TEXTS = {"repr()", "str()", "format()", "pickle"}
-"""Conversions to text or bytes."""
-
-MATH = {"math", "cmath"}
-CONVERTING = {
-    "float()": {"float", "float64", "float32", "fsum"},
-    "complex()": {"complex", "complex128"},
-    "np.asarray": {"array", "asarray", "asanyarray", "ascontiguousarray"},
-}
-"""Names of the calls that run a conversion, if they differ from its own name."""
 
 SPECIAL = {
     "__getitem__": "Subscript", "__missing__": "Subscript", "__call__": "Call", "__new__": "Call",
@@ -86,17 +56,27 @@ SHOWN_BY = {
 """Special methods whose results change in steps."""
 
 FIXED = {"fixed", "pure", "shows", "type"}
+"""Kinds of names whose objects no call changes: see `known_functions.kind_of`."""
+
 CONSTRUCTORS = {"__init__", "__new__", "__post_init__"}
+"""Methods that the call of a class runs."""
+
 MAX_READINGS = 24
 """Maximum number of readings of a program. Each adds words that only a later statement passes to an earlier one."""
 
 COMPREHENSIONS = ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp
+"""Expressions whose loop variables exist only inside them."""
+
 NOTHING = 0
+"""The bits of a value that no conversion had a part in."""
+
 Carried = dict[str, int]
 Word = tuple[int, str]
 """A scope and a name in it. Attributes of all objects share a scope, and so do operators."""
 
 PROGRAM, ATTRIBUTES, OPERATORS = 0, 1, 2
+"""The scopes of words that belong to no function."""
+
 ANYTHING: Word = (OPERATORS, "*")
 """The word that everything reads, for values whose words aren't known."""
 
@@ -182,6 +162,7 @@ class Bits:
     def __init__(self, count: int) -> None:
         self.size = 2 * count
         self.own = (1 << self.size) - 1
+        # A third of 0b1111 is 0b0101: every second bit.
         self.own_texts = self.own // 3
         self.texts = self.own_texts | self.own_texts << self.size
         self.numbers = self.texts << 1
@@ -831,7 +812,7 @@ class Reading:
         return None
 
     def kind_of(self, name: str) -> str:
-        """Return the kind of the library that a name belongs to: see `dataflow.kind_of`."""
+        """Return the kind of the library that a name belongs to: see `known_functions.kind_of`."""
         owner = self.owner(name)
         local = self.local_kinds.get((owner, name))
         return local if local is not None else self.kinds.get(name, "") if owner == PROGRAM else ""

@@ -16,26 +16,12 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from types import ModuleType
 from typing import Any
 
-import numpy as np
-
 from tapemagic.engine.events import CELL_FILE, EVALUATED, Place, origin_of
-from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.explain.carrying_words import Asked, Certainty, Exit, Reading
+from tapemagic.explain.known_functions import kind_of
 from tapemagic.explain.program_text import MAX_PARSED, around, expression_of, text_of
-
-SHOWING = {
-    "matplotlib", "seaborn", "plotly", "bokeh", "tqdm", "logging", "warnings", "IPython", "ipywidgets", "rich", "print"
-}  # fmt: skip
-"""Libraries, and the function print, that show or store values, and return no results that a program computes with."""
-
-PURE = {"numpy", "math", "cmath", "scipy", "builtins", "statistics", "json", "pickle", "itertools"}
-"""Modules whose functions change none of their arguments, apart from those that `written_by` knows."""
-
-NUMBERS = int, float, complex, str, bytes, np.generic
-"""Types of values that no call changes."""
 
 MAX_PROGRAMS = 256
 """Maximum number of programs to read; with more, it isn't known where values go."""
@@ -200,32 +186,3 @@ def _roots(
                     if module := sys.modules.get(library.split(".")[0]):
                         bound = alias.asname or alias.name.split(".")[0]
                         yield bound, getattr(module, alias.name, module)
-
-
-def kind_of(value: Any) -> str:
-    """Return what calls of a value, or of its methods, do with their arguments.
-
-    Returns 'shows' for a library that shows values, 'pure' for functions that change no argument, 'type' for a class
-    of Python, 'fixed' for a value that no call changes, 'own' for an object of a user class, and '' for all others.
-    """
-    if value is print:
-        return "shows"
-    if isinstance(value, ModuleType):
-        name = value.__name__
-    elif isinstance(value, (*NUMBERS, Tensor)) or value is None:
-        return "fixed"
-    else:
-        is_function = callable(value) and hasattr(value, "__module__")
-        name = getattr(value if is_function else type(value), "__module__", None) or ""
-    package = name.split(".")[0]
-    if package in SHOWING:
-        return "shows"
-    if package == "builtins":
-        is_known = any(value is known for known in vars(builtins).values())
-        return ("type" if isinstance(value, type) else "pure") if is_known else ""
-    is_code = isinstance(value, ModuleType) or callable(value)
-    if package in PURE and is_code:
-        return "pure"
-    file = getattr(sys.modules.get(type(value).__module__), "__file__", None)
-    is_own = package == "__main__" or (file and origin_of(file) == "")
-    return "own" if is_own and not is_code else ""

@@ -371,19 +371,6 @@ def split(program: str) -> str:
     return "with tape:\n" + textwrap.indent(program, "    ")
 
 
-def run(program: str, x: float) -> dict[str, Any]:
-    """The names of a program after it ran with a value of x."""
-    file = f"<silence {fresh()}>"
-    linecache.cache[file] = (len(program), None, program.splitlines(keepends=True), file)
-    names: dict[str, Any] = {"tm": tm, "np": np, "__name__": "__main__"}
-    exec(IMPORTS, names)
-    names |= {"x": tm.Variable(x), "w": tm.Variable(2.0), "v": tm.Variable([1.0, 2.5, 4.0])}
-    names["tape"] = tm.GradientTape(persistent=True)
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(program, file, "exec"), names)
-    return names
-
-
 IMPORTS = """
 import bisect, collections, contextlib, copy, csv, dataclasses, enum, functools, heapq, io, itertools, json, logging
 import math, pickle, queue, time, types, warnings
@@ -400,6 +387,20 @@ try:
 except ImportError:
     tqdm = None
 """
+MODULES: dict[str, Any] = {"tm": tm, "np": np}
+exec(IMPORTS, MODULES)
+
+
+def run(program: str, x: float) -> dict[str, Any]:
+    """The names of a program after it ran with a value of x."""
+    file = f"<silence {fresh()}>"
+    linecache.cache[file] = (len(program), None, program.splitlines(keepends=True), file)
+    names: dict[str, Any] = {**MODULES, "__name__": "__main__"}
+    names |= {"x": tm.Variable(x), "w": tm.Variable(2.0), "v": tm.Variable([1.0, 2.5, 4.0])}
+    names["tape"] = tm.GradientTape(persistent=True)
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(program, file, "exec"), names)
+    return names
 
 
 ASKING = {

@@ -379,6 +379,20 @@ def test_a_comparison_beside_a_conversion(run: Run) -> None:
 # -- the trap of np.where ----------------------------------------------------------------------------
 
 
+def test_a_value_that_comes_back_by_an_old_cell(run: Run) -> None:
+    """All cells that share names are read, not only the last ones."""
+    run(
+        "tape = tm.GradientTape(persistent=True)\nv = tm.Variable(1.3)\nclass Box: pass\nbox = Box()"
+    )
+    run("with tape: k = float(v) * 2")
+    run("box.j = k")
+    for number in range(60):
+        run(f"a{number} = {number}.5\nprint(a{number}, box)")
+    run("with tape: u = box.j * v")
+
+    assert "float() on line 1" in run("tape.explain(u, v)").missing
+
+
 def test_branches_that_are_not_chosen(run: Run) -> None:
     """They add 0, although their slope isn't finite, and other libraries give nan."""
     for cell, place in {
