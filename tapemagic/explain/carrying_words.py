@@ -305,6 +305,17 @@ class Reading:
         """The bits that any word carries."""
         return _union(level for parts in self.carried.values() for level in parts.values())
 
+    def carrying_names(self) -> set[str]:
+        """Return the names of programs and attributes that carry something, for code that wasn't read."""
+        scopes = {PROGRAM, ATTRIBUTES}
+        words = {
+            name
+            for (scope, name), parts in self.carried.items()
+            if scope in scopes and any(parts.values())
+        }
+        changed = {_split(name)[0] for scope, name in self.changed if scope in scopes}
+        return (words | changed) - {RETURNED, "Out"}
+
     # -- statements ----------------------------------------------------------------------------------
 
     def read_scope(self, scope: Any) -> None:

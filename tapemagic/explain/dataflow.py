@@ -21,7 +21,7 @@ from typing import Any
 from tapemagic.engine.events import CELL_FILE, EVALUATED, Place, origin_of
 from tapemagic.explain.carrying_words import Asked, Certainty, Exit, Reading
 from tapemagic.explain.known_functions import kind_of
-from tapemagic.explain.program_text import MAX_PARSED, around, expression_of, text_of
+from tapemagic.explain.program_text import MAX_PARSED, SCOPES, around, expression_of, text_of
 
 MAX_PROGRAMS = 256
 """Maximum number of programs to read; with more, it isn't known where values go."""
@@ -63,11 +63,9 @@ def flows_into(
         files |= {asking_place.file} if asking_place is not None else set()
         in_notebook = any(map(CELL_FILE.search, files))
         cells = tuple(x for x in [*linecache.cache] if in_notebook and CELL_FILE.search(x))
-        programs = _programs(trees, value, cells)
-        if len(programs) <= MAX_PROGRAMS:
-            kinds = _kinds(programs, namespace or {})
-            flows = _flows_into(programs, read, source, asked, steps, assignments, kinds)
-            found = dict(zip(read, flows, strict=True))
+        kinds = _kinds(trees, cells, namespace or {})
+        flows = _flows_into(trees, cells, read, source, asked, steps, assignments, kinds)
+        found = dict(zip(read, flows, strict=True))
     return [Certainty.PERHAPS if x is None else found.get(x, Certainty.PERHAPS) for x in known]
 
 
@@ -81,7 +79,8 @@ def _exit(place: Place | None, how: str) -> Exit | None:
 
 @lru_cache(64)
 def _flows_into(
-    programs: tuple[ast.Module, ...],
+    trees: tuple[ast.Module, ...],
+    cells: tuple[str, ...],
     exits: tuple[Exit, ...],
     source: str,
     asked: tuple[ast.expr, ast.Module, int],
@@ -90,76 +89,113 @@ def _flows_into(
     kinds: frozenset[tuple[str, str]],
 ) -> list[Certainty]:
     """Answer `flows_into` for parsed programs, so that answers can be cached."""
-    options = source, steps, assignments, dict(kinds)
-    wide = Reading(programs, exits, *options, Asked(*asked), is_narrow=False).flows()
+    others = [_tree_of(cell) for cell in reversed(cells)]
+    options = exits, source, steps, assignments, dict(kinds)
+    own = programs = _with_definitions(trees, others, asked[0])
+    while True:
+        reading = Reading(programs, *options, Asked(*asked), is_narrow=False)
+        wide = reading.flows()
+        # Cells that use a carrying word may pass the value on.
+        words = reading.carrying_names()
+        new = [x for x in others if x not in programs and words & words_of(x)]
+        if not new:
+            break
+        programs = _with_definitions((*programs, *new), others, asked[0])
+        if len(programs) > MAX_PROGRAMS:
+            wide = [True] * len(exits)
+            break
     narrow = wide
     if any(wide):
-        # Other cells may be older versions of these.
-        own = tuple(dict.fromkeys([*(exit_.tree for exit_ in exits), asked[1]]))
-        narrow = Reading(own, exits, *options, Asked(*asked), is_narrow=True).flows()
+        # Cells that only use a carrying word may be older versions of others.
+        narrow = Reading(own, *options, Asked(*asked), is_narrow=True).flows()
     certainties = (Certainty.NO, Certainty.PERHAPS, Certainty.LIKELY)
     return [certainties[a + (a and b)] for a, b in zip(wide, narrow, strict=True)]
 
 
-@lru_cache(64)
-def _programs(
-    trees: tuple[ast.Module, ...], value: str, cells: tuple[str, ...]
+def _with_definitions(
+    trees: Sequence[ast.Module], others: Sequence[ast.Module], value: ast.expr
 ) -> tuple[ast.Module, ...]:
-    """Add to some programs the cells that share names with them, and the user's own modules that they import."""
+    """Add to some programs the modules of the user and, of other cells, those that define what they call.
+
+    - `others`: The cells, the newest first: the newest definition of a function counts.
+    - `value`: The target, whose names count as well.
+    """
     programs = dict.fromkeys(trees)
-    bound = {*value.replace("[", ".").split("."), *(x for tree in trees for x in bound_in(tree))}
-    used = {x for tree in trees for x in names_of(tree)}
-    others = [text_of(Place(file, 1, ""))[0] for file in cells]
+    asked = {x.id for x in ast.walk(value) if isinstance(x, ast.Name)}
     while True:
-        new = [
-            x for x in others if x not in programs and (used & bound_in(x) or bound & names_of(x))
-        ]
-        new += [x for tree in programs for x in modules_of(tree) if x not in programs]
+        new = [x for tree in programs for x in modules_of(tree) if x not in programs]
+        known = {name for tree in programs for name in bound_in(tree)}
+        wanted = asked | {name for tree in programs for name in words_of(tree)}
+        for other in others:
+            defined = defined_in(other) | imported_in(other)
+            named = bound_in(other) | defined if asked & bound_in(other) else defined
+            if (named & wanted) - known:
+                new.append(other)
+                known |= named
+        new = [x for x in new if x not in programs]
         if not new or len(programs) > MAX_PROGRAMS:
             return tuple(programs)
         programs |= dict.fromkeys(new)
-        bound |= {x for tree in new for x in bound_in(tree)}
-        used |= {x for tree in new for x in names_of(tree)}
+
+
+def _tree_of(file: str) -> ast.Module:
+    return text_of(Place(file, 1, ""))[0]
+
+
+@lru_cache(MAX_PARSED)
+def words_of(tree: ast.Module) -> frozenset[str]:
+    """Return the names and attributes that a program uses."""
+    nodes = (x for x in ast.walk(tree) if isinstance(x, ast.Name | ast.Attribute))
+    return frozenset(x.id if isinstance(x, ast.Name) else x.attr for x in nodes)
+
+
+@lru_cache(MAX_PARSED)
+def defined_in(tree: ast.Module) -> frozenset[str]:
+    """Return the names of the functions, methods and classes that a program defines."""
+    return frozenset(x.name for x in ast.walk(tree) if isinstance(x, SCOPES))
 
 
 @lru_cache(MAX_PARSED)
 def bound_in(tree: ast.Module) -> frozenset[str]:
-    """Return the names that a program binds, apart from those of libraries."""
-    names = set[str]()
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(name, ast.Store()):
-                names.add(name)
-            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
-                names.add(name)
-            case ast.Import() | ast.ImportFrom() if modules_of(ast.Module([node], [])):
-                names |= {alias.asname or alias.name for alias in node.names}
-    return frozenset(names)
+    """Return the names that a program binds to values, functions and classes."""
+    nodes = (x for x in ast.walk(tree) if isinstance(x, ast.Name))
+    return defined_in(tree) | {x.id for x in nodes if isinstance(x.ctx, ast.Store)}
 
 
-@lru_cache(MAX_PARSED)
+def imported_in(tree: ast.Module) -> set[str]:
+    """Return the names that a program imports from the user's own modules."""
+    nodes = (x for x in imports_in(tree) if _modules_by(x))
+    return {alias.asname or alias.name for node in nodes for alias in node.names}
+
+
 def modules_of(tree: ast.Module) -> list[ast.Module]:
     """Return the programs of the user's own modules that a program imports."""
-    trees = list[ast.Module]()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            names = [getattr(node, "module", None) or alias.name for alias in node.names]
-            files = (getattr(sys.modules.get(name), "__file__", None) for name in names)
-            trees += [
-                text_of(Place(file, 1, ""))[0] for file in files if file and origin_of(file) == ""
-            ]
-    return trees
+    return [module for node in imports_in(tree) for module in _modules_by(node)]
+
+
+def _modules_by(node: ast.Import | ast.ImportFrom) -> list[ast.Module]:
+    """Return the programs of the user's own modules that a statement imports."""
+    names = [getattr(node, "module", None) or alias.name for alias in node.names]
+    files = (getattr(sys.modules.get(name), "__file__", None) for name in names)
+    return [_tree_of(file) for file in files if file and origin_of(file) == ""]
 
 
 def _kinds(
-    programs: Sequence[ast.Module], namespace: Mapping[str, Any]
+    trees: Sequence[ast.Module], cells: Sequence[str], namespace: Mapping[str, Any]
 ) -> frozenset[tuple[str, str]]:
     """Return the kinds of the names in programs."""
-    names = (x for program in programs for x in ast.walk(program) if isinstance(x, ast.Name))
-    bound = Counter(name.id for name in names if isinstance(name.ctx, ast.Store))
+    programs = dict.fromkeys([*trees, *map(_tree_of, cells)])
+    bound = Counter(name for tree in programs for name in bound_names(tree))
     kinds = {name: kind_of(value) for name, value in _roots(programs, namespace)}
     # The value of a name that is bound again says nothing on its earlier values.
     return frozenset((x, kind) for x, kind in kinds.items() if kind != "fixed" or bound[x] < 2)
+
+
+@lru_cache(MAX_PARSED)
+def bound_names(tree: ast.Module) -> Sequence[str]:
+    """Return each name that a program binds to a value, once for each place."""
+    nodes = (x for x in ast.walk(tree) if isinstance(x, ast.Name))
+    return [x.id for x in nodes if isinstance(x.ctx, ast.Store)]
 
 
 @lru_cache(MAX_PARSED)
@@ -179,10 +215,15 @@ def _roots(
             elif hasattr(builtins, name):
                 yield name, getattr(builtins, name)
         # A function may import a library itself.
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                for alias in node.names:
-                    library = getattr(node, "module", None) or alias.name
-                    if module := sys.modules.get(library.split(".")[0]):
-                        bound = alias.asname or alias.name.split(".")[0]
-                        yield bound, getattr(module, alias.name, module)
+        for node in imports_in(tree):
+            for alias in node.names:
+                library = getattr(node, "module", None) or alias.name
+                if module := sys.modules.get(library.split(".")[0]):
+                    bound = alias.asname or alias.name.split(".")[0]
+                    yield bound, getattr(module, alias.name, module)
+
+
+@lru_cache(MAX_PARSED)
+def imports_in(tree: ast.Module) -> Sequence[ast.Import | ast.ImportFrom]:
+    """Return the import statements of a program."""
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
