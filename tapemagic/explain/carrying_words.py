@@ -283,15 +283,22 @@ class Reading:
         else:
             # Words that only further readings would find aren't known.
             if not self.is_narrow:
-                return [True] * self.count
+                return self.carried_anywhere()
         self.tree, self.scopes = self.asked.tree, [*self.asked.functions]
         self.versions = self.asked.versions or {}
         carried = self.level(self.asked.value)
         # A name that no program binds comes from code that wasn't read.
         if not (self.is_narrow or self._is_bound(self.asked.value)):
             carried |= self.bits.as_number(self.everything)
-        carried = self.bits.outside(carried)
-        return [bool(carried >> 2 * k & 2) for k in range(self.count)]
+        return self._numbers_in(carried)
+
+    def carried_anywhere(self) -> list[bool]:
+        """Return for each conversion whether any word carries its value."""
+        return self._numbers_in(self.bits.as_number(self.everything))
+
+    def _numbers_in(self, carried: int) -> list[bool]:
+        outside = self.bits.outside(carried)
+        return [bool(outside >> 2 * k & 2) for k in range(self.count)]
 
     def _is_bound(self, value: ast.AST) -> bool:
         """Return True if the programs bind all names of an expression, or its attribute."""
@@ -313,8 +320,12 @@ class Reading:
             for (scope, name), parts in self.carried.items()
             if scope in scopes and any(parts.values())
         }
-        changed = {_split(name)[0] for scope, name in self.changed if scope in scopes}
-        return (words | changed) - {RETURNED, "Out"}
+        return (words | self.storing_names()) - {RETURNED, "Out"}
+
+    def storing_names(self) -> set[str]:
+        """Return the names of programs and attributes whose object has stored a value, for code that wasn't read."""
+        scopes = {PROGRAM, ATTRIBUTES}
+        return {_split(name)[0] for scope, name in self.changed if scope in scopes}
 
     # -- statements ----------------------------------------------------------------------------------
 

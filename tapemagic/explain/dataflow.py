@@ -14,14 +14,14 @@ import builtins
 import linecache
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from tapemagic.engine.events import CELL_FILE, EVALUATED, Place, origin_of
+from tapemagic.engine.events import CELL_FILE, EVALUATED, Place, origin_of, source_lines
 from tapemagic.explain.carrying_words import Asked, Certainty, Exit, Reading
 from tapemagic.explain.known_functions import kind_of
-from tapemagic.explain.program_text import MAX_PARSED, SCOPES, around, expression_of, text_of
+from tapemagic.explain.program_text import MAX_PARSED, around, expression_of, text_of
 
 MAX_PROGRAMS = 256
 """Maximum number of programs to read; with more, it isn't known where values go."""
@@ -59,12 +59,10 @@ def flows_into(
             asking_tree, asking = read[0].tree, 0
         trees = tuple(dict.fromkeys([*(exit_.tree for exit_ in read), asking_tree]))
         asked = expression, asking_tree, asking if asking > 1 else 0
-        # Of a copy, because a thread may add a cell meanwhile.
-        files |= {asking_place.file} if asking_place is not None else set()
-        in_notebook = any(map(CELL_FILE.search, files))
-        cells = tuple(x for x in [*linecache.cache] if in_notebook and CELL_FILE.search(x))
+        cells = _cells(files | {asking_place.file} if asking_place is not None else files)
         kinds = _kinds(trees, cells, namespace or {})
-        flows = _flows_into(trees, cells, read, source, asked, steps, assignments, kinds)
+        after = _cells_after(files, cells)
+        flows = _flows_into(trees, cells, after, read, source, asked, steps, assignments, kinds)
         found = dict(zip(read, flows, strict=True))
     return [Certainty.PERHAPS if x is None else found.get(x, Certainty.PERHAPS) for x in known]
 
@@ -77,10 +75,47 @@ def _exit(place: Place | None, how: str) -> Exit | None:
     return Exit(tree, line, how)
 
 
+class Cell(NamedTuple):
+    """A cell of the notebook, which IPython keeps as a file, with its source."""
+
+    file: str
+    text: str
+
+
+def _cells(files: Collection[str]) -> tuple[Cell, ...]:
+    """Return the cells of the notebook, the newest first, or nothing if none of some files is a cell."""
+    if not any(map(CELL_FILE.search, files)):
+        return ()
+    # Of a copy, because a thread may add a cell meanwhile.
+    cells = [file for file in reversed([*linecache.cache]) if CELL_FILE.search(file)]
+    return tuple(Cell(file, "".join(source_lines(file))) for file in cells)
+
+
+def _cells_after(files: Collection[str], cells: Sequence[Cell]) -> frozenset[Cell]:
+    """Return the cells that may have run after some files, those with the conversions, began to run.
+
+    Cells that ran before that can't have computed with a converted value, except in functions that they define.
+    """
+    numbers = [_number_of(cell.file) for cell in cells]
+    own = [k for k, cell in enumerate(cells) if cell.file in files]
+    if not set(files) <= {cell.file for cell in cells}:
+        return frozenset(cells)
+    first, number = max(own), min(numbers[k] for k in own)
+    return frozenset(x for k, x in enumerate(cells) if k < first or numbers[k] > number)
+
+
+def _number_of(file: str) -> int:
+    """Return the number of a cell's last run: 5 for In[5], or 0 if IPython doesn't know it."""
+    shell = getattr(builtins, "get_ipython", lambda: None)()
+    named = shell.compile.format_code_name(file) if shell is not None else None
+    return int(named[1].strip("In[]")) if named else 0
+
+
 @lru_cache(64)
 def _flows_into(
     trees: tuple[ast.Module, ...],
-    cells: tuple[str, ...],
+    cells: tuple[Cell, ...],
+    after: frozenset[Cell],
     exits: tuple[Exit, ...],
     source: str,
     asked: tuple[ast.expr, ast.Module, int],
@@ -89,20 +124,20 @@ def _flows_into(
     kinds: frozenset[tuple[str, str]],
 ) -> list[Certainty]:
     """Answer `flows_into` for parsed programs, so that answers can be cached."""
-    others = [_tree_of(cell) for cell in reversed(cells)]
     options = exits, source, steps, assignments, dict(kinds)
-    own = programs = _with_definitions(trees, others, asked[0])
+    own = programs = _with_definitions(trees, cells, asked[0])
     while True:
         reading = Reading(programs, *options, Asked(*asked), is_narrow=False)
         wide = reading.flows()
-        # Cells that use a carrying word may pass the value on.
-        words = reading.carrying_names()
-        new = [x for x in others if x not in programs and words & words_of(x)]
+        # Later cells with a carrying word may pass the value on; earlier ones may have named an object that stores it.
+        words, storing = reading.carrying_names(), reading.storing_names()
+        named = [x for x in cells if (words if x in after else storing) & names_of_cell(x).used]
+        new = [x for x in (_tree_of(cell.file) for cell in named) if x not in programs]
         if not new:
             break
-        programs = _with_definitions((*programs, *new), others, asked[0])
+        programs = _with_definitions((*programs, *new), cells, asked[0])
         if len(programs) > MAX_PROGRAMS:
-            wide = [True] * len(exits)
+            wide = reading.carried_anywhere()
             break
     narrow = wide
     if any(wide):
@@ -113,24 +148,28 @@ def _flows_into(
 
 
 def _with_definitions(
-    trees: Sequence[ast.Module], others: Sequence[ast.Module], value: ast.expr
+    trees: Sequence[ast.Module], cells: Sequence[Cell], value: ast.expr
 ) -> tuple[ast.Module, ...]:
     """Add to some programs the modules of the user and, of other cells, those that define what they call.
 
-    - `others`: The cells, the newest first: the newest definition of a function counts.
+    - `cells`: The cells, the newest first: the newest definition of a function counts.
     - `value`: The target, whose names count as well.
     """
     programs = dict.fromkeys(trees)
     asked = {x.id for x in ast.walk(value) if isinstance(x, ast.Name)}
     while True:
-        new = [x for tree in programs for x in modules_of(tree) if x not in programs]
-        known = {name for tree in programs for name in bound_in(tree)}
-        wanted = asked | {name for tree in programs for name in words_of(tree)}
-        for other in others:
-            defined = defined_in(other) | imported_in(other)
-            named = bound_in(other) | defined if asked & bound_in(other) else defined
+        known, wanted = set[str](), set(asked)
+        for names in map(names_of, programs):
+            known |= names.defined.union(names.bound)
+            wanted |= names.used
+        new = [x for tree in programs for x in modules_of(names_of(tree)) if x not in programs]
+        for cell in cells:
+            names = names_of_cell(cell)
+            # A module of the user that a cell imports defines names as well.
+            defined = names.defined.union(x.bound for x in names.imports if modules_of(names, x))
+            named = defined | set(names.bound) if asked & set(names.bound) else defined
             if (named & wanted) - known:
-                new.append(other)
+                new.append(_tree_of(cell.file))
                 known |= named
         new = [x for x in new if x not in programs]
         if not new or len(programs) > MAX_PROGRAMS:
@@ -142,88 +181,80 @@ def _tree_of(file: str) -> ast.Module:
     return text_of(Place(file, 1, ""))[0]
 
 
-@lru_cache(MAX_PARSED)
-def words_of(tree: ast.Module) -> frozenset[str]:
-    """Return the names and attributes that a program uses."""
-    nodes = (x for x in ast.walk(tree) if isinstance(x, ast.Name | ast.Attribute))
-    return frozenset(x.id if isinstance(x, ast.Name) else x.attr for x in nodes)
+class Import(NamedTuple):
+    """An imported name: the module that the statement names, the name in it, and the name that it binds."""
+
+    module: str
+    name: str
+    bound: str
+
+
+class Names(NamedTuple):
+    """The names in a program: those that it uses, with attributes, defines as functions or classes, binds and imports.
+
+    A name is in `bound` once for each place that binds it to a value.
+    """
+
+    used: frozenset[str]
+    defined: frozenset[str]
+    bound: Sequence[str]
+    imports: Sequence[Import]
 
 
 @lru_cache(MAX_PARSED)
-def defined_in(tree: ast.Module) -> frozenset[str]:
-    """Return the names of the functions, methods and classes that a program defines."""
-    return frozenset(x.name for x in ast.walk(tree) if isinstance(x, SCOPES))
+def names_of(tree: ast.Module) -> Names:
+    """Return the names in a program."""
+    used, defined = set[str](), set[str]()
+    bound, imports = list[str](), list[Import]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(name, context):
+                used.add(name)
+                if isinstance(context, ast.Store):
+                    bound.append(name)
+            case ast.Attribute(_, name):
+                used.add(name)
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+                defined.add(name)
+            case ast.Import(aliases) | ast.ImportFrom(_, aliases):
+                for x in aliases:
+                    module = getattr(node, "module", None) or x.name
+                    imports.append(Import(module, x.name, x.asname or x.name.split(".")[0]))
+    return Names(frozenset(used), frozenset(defined), bound, imports)
 
 
-@lru_cache(MAX_PARSED)
-def bound_in(tree: ast.Module) -> frozenset[str]:
-    """Return the names that a program binds to values, functions and classes."""
-    nodes = (x for x in ast.walk(tree) if isinstance(x, ast.Name))
-    return defined_in(tree) | {x.id for x in nodes if isinstance(x.ctx, ast.Store)}
+@lru_cache(8192)
+def names_of_cell(cell: Cell) -> Names:
+    """Return the names in a cell. Thousands of cells are asked for their names, whose syntax would take much memory."""
+    return names_of.__wrapped__(_tree_of(cell.file))
 
 
-def imported_in(tree: ast.Module) -> set[str]:
-    """Return the names that a program imports from the user's own modules."""
-    nodes = (x for x in imports_in(tree) if _modules_by(x))
-    return {alias.asname or alias.name for node in nodes for alias in node.names}
-
-
-def modules_of(tree: ast.Module) -> list[ast.Module]:
-    """Return the programs of the user's own modules that a program imports."""
-    return [module for node in imports_in(tree) for module in _modules_by(node)]
-
-
-def _modules_by(node: ast.Import | ast.ImportFrom) -> list[ast.Module]:
-    """Return the programs of the user's own modules that a statement imports."""
-    names = [getattr(node, "module", None) or alias.name for alias in node.names]
-    files = (getattr(sys.modules.get(name), "__file__", None) for name in names)
+def modules_of(names: Names, *imports: Import) -> list[ast.Module]:
+    """Return the programs of the user's own modules that a program, or some imports of it, name."""
+    modules = dict.fromkeys(x.module for x in imports or names.imports)
+    files = (getattr(sys.modules.get(name), "__file__", None) for name in modules)
     return [_tree_of(file) for file in files if file and origin_of(file) == ""]
 
 
 def _kinds(
-    trees: Sequence[ast.Module], cells: Sequence[str], namespace: Mapping[str, Any]
+    trees: Sequence[ast.Module], cells: Sequence[Cell], namespace: Mapping[str, Any]
 ) -> frozenset[tuple[str, str]]:
-    """Return the kinds of the names in programs."""
-    programs = dict.fromkeys([*trees, *map(_tree_of, cells)])
-    bound = Counter(name for tree in programs for name in bound_names(tree))
+    """Return the kinds of the names in programs and cells."""
+    programs = [*map(names_of, trees), *map(names_of_cell, cells)]
+    bound = Counter(name for names in programs for name in names.bound)
     kinds = {name: kind_of(value) for name, value in _roots(programs, namespace)}
     # The value of a name that is bound again says nothing on its earlier values.
     return frozenset((x, kind) for x, kind in kinds.items() if kind != "fixed" or bound[x] < 2)
 
 
-@lru_cache(MAX_PARSED)
-def bound_names(tree: ast.Module) -> Sequence[str]:
-    """Return each name that a program binds to a value, once for each place."""
-    nodes = (x for x in ast.walk(tree) if isinstance(x, ast.Name))
-    return [x.id for x in nodes if isinstance(x.ctx, ast.Store)]
-
-
-@lru_cache(MAX_PARSED)
-def names_of(tree: ast.AST) -> frozenset[str]:
-    """Return all names in a program."""
-    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-
-
-def _roots(
-    programs: Iterable[ast.Module], namespace: Mapping[str, Any]
-) -> Iterator[tuple[str, Any]]:
+def _roots(programs: Sequence[Names], namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the names of programs with their values, as far as these are known: imported, built in, or bound."""
-    for tree in programs:
-        for name in names_of(tree):
-            if name in namespace:
-                yield name, namespace[name]
-            elif hasattr(builtins, name):
-                yield name, getattr(builtins, name)
-        # A function may import a library itself.
-        for node in imports_in(tree):
-            for alias in node.names:
-                library = getattr(node, "module", None) or alias.name
-                if module := sys.modules.get(library.split(".")[0]):
-                    bound = alias.asname or alias.name.split(".")[0]
-                    yield bound, getattr(module, alias.name, module)
-
-
-@lru_cache(MAX_PARSED)
-def imports_in(tree: ast.Module) -> Sequence[ast.Import | ast.ImportFrom]:
-    """Return the import statements of a program."""
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    for name in frozenset[str]().union(*(names.used for names in programs)):
+        if name in namespace:
+            yield name, namespace[name]
+        elif hasattr(builtins, name):
+            yield name, getattr(builtins, name)
+    # A function may import a library itself.
+    for x in (x for names in programs for x in names.imports):
+        if module := sys.modules.get(x.module.split(".")[0]):
+            yield x.bound, getattr(module, x.name, module)
