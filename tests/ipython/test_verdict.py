@@ -394,7 +394,7 @@ def test_a_value_that_comes_back_by_an_old_cell(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "before, leaves, after, is_lost",
+    ("before", "leaves", "after", "is_lost"),
     [
         ("log = []\nalias = log", "log.append(float(v))", "with tape: u = alias[0] * v", True),
         ("k = 1.0\ndef f(w): return k * w", "k = float(v)", "with tape: u = f(v)", True),
