@@ -21,8 +21,8 @@ from tools.reference import public_modules, public_names
 
 PUBLIC = tapemagic.__all__
 FOLDERS = {
-    "drawing", "engine", "explain", "lazy", "ipython", "kernels", "nbval", "nn", "programs", "report", "tape",
-    "tf", "version",
+    "drawing", "engine", "explain", "lazy", "ipython", "kernels", "nbval", "programs", "report", "tape",
+    "version",
 }  # fmt: skip
 EXAMPLES = re.compile(r"Examples\n *-{8}\n\s*\S")
 SECTION = re.compile(
@@ -53,11 +53,27 @@ def test_modules_are_imported_when_needed() -> None:
         "assert pooling not in sys.modules\n"
         "assert tapemagic.max_pool2d is sys.modules[pooling].max_pool2d\n"
         "assert 'max_pool2d' in vars(tapemagic)\n"
+        "assert not {'tapemagic.nn', 'tapemagic.tf'} & set(sys.modules)\n"
+        "tapemagic.nn.Dense, tapemagic.tf.math\n"
         "from tapemagic import *\n"
         "assert set(tapemagic.__all__) <= set(globals())\n"
     )
 
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_completion_without_running() -> None:
+    """Editors complete by jedi, which only reads the code: also the tape of a ``with`` block."""
+    jedi = pytest.importorskip("jedi")
+    expected = {
+        "with tm.GradientTape() as t:\n    t.explai": "explain",
+        "tm.nn.Bidirect": "Bidirectional",
+    }
+    for code, name in expected.items():
+        lines = f"import tapemagic as tm\n{code}".splitlines()
+        found = jedi.Script("\n".join(lines)).complete(len(lines), len(lines[-1]))
+
+        assert [name] == [each.name for each in found]
 
 
 def test_no_such_name() -> None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from tapemagic.engine.events import origin_of, record_exit, record_text
 from tapemagic.engine.laziness import is_lazy, require_computed
 from tapemagic.engine.recording import live
 from tapemagic.errors import DtypeError, ImmutableError, RankError, UnsupportedArgumentError
+
+if TYPE_CHECKING:
+    from tapemagic.engine.tensor.result_types import HasResults, R_co
 
 MAX_LAZY_ROWS = 10_000
 """The maximum number of rows of a lazy tensor in a for loop."""
@@ -88,7 +91,7 @@ class Conversions:
     _value: Any
     result_class: type
 
-    def numpy(self) -> Any:
+    def numpy(self) -> NDArray[Any]:
         """Copy the value to a NumPy array or scalar, which no tape tracks.
 
         Returns
@@ -104,7 +107,7 @@ class Conversions:
         """
         require_computed(self._value, ".numpy()")
         record_exit(self, ".numpy()")
-        return self._value.copy()
+        return self._value.copy()  # type: ignore[no-any-return] # a NumPy scalar has the same interface
 
     def item(self, *index: int) -> Any:
         """Return one element as a plain Python number, which no tape tracks."""
@@ -136,7 +139,7 @@ class Conversions:
         """
         return Reference(self)
 
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         require_computed(self._value, "np.asarray()")
         record_exit(self, "np.asarray")
         # NumPy 2: copy=False must not copy. The view is read-only, because tapes and other tensors
@@ -159,10 +162,10 @@ class Conversions:
             f"nothing can be deleted from a {kind_of(self)}: build a new one with np.delete or indexing"
         )
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self: HasResults[R_co], index: Any) -> R_co:
         raise NotImplementedError
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self: HasResults[R_co]) -> Iterator[R_co]:
         if not self._value.ndim:
             raise RankError(
                 f"a {kind_of(self)} of one number cannot be iterated over: it has no axes"
@@ -175,7 +178,7 @@ class Conversions:
             )
         # Without __iter__, Python would evaluate x[0], x[1], ... until an IndexError: a loop over a
         # tensor without axes would silently be empty.
-        return (self[i] for i in range(rows))
+        return (self[i] for i in range(rows))  # type: ignore[index]
 
     def __len__(self) -> int:
         if not self._value.ndim:

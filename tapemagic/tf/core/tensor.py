@@ -31,6 +31,8 @@ class Eager(Traced):
 
     __slots__ = ()
 
+    result_class: type[EagerTensor]
+
     @property
     def shape(self) -> TensorShape:  # type: ignore[override] # it equals the tuple, and has its elements
         """The length of each axis."""
@@ -85,9 +87,9 @@ class Eager(Traced):
         arguments, options = _plain_in(args), _plain_in(kwargs)
         return eager(Traced.__array_function__(plain(self), func, kinds, arguments, options))
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> EagerTensor:
         try:
-            return eager(super().__getitem__(index))
+            return eager(super().__getitem__(index))  # type: ignore[no-any-return]
         except IndexError as error:
             raise invalid_argument(error) from None
 
