@@ -6,9 +6,12 @@ import ast
 import inspect
 import pickle
 import re
+import runpy
 import statistics
 import subprocess
 import sys
+import types
+import typing
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -60,6 +63,21 @@ def test_modules_are_imported_when_needed() -> None:
     )
 
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_types_for_checkers_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What mypy and Pyright read of a user's program, when `make types` checks it, is so when it runs."""
+    stated = []
+
+    def check(value: Any, kind: Any) -> None:
+        kinds = typing.get_args(kind) if isinstance(kind, types.UnionType) else [kind]
+        assert isinstance(value, tuple(typing.get_origin(each) or each for each in kinds))
+        stated.append(value)
+
+    monkeypatch.setattr(typing, "assert_type", check)
+    runpy.run_path(str(Path(__file__).parent / "typing" / "user_program.py"))
+
+    assert len(stated) > 60
 
 
 def test_completion_without_running() -> None:

@@ -11,6 +11,7 @@ from tapemagic.nn.symbolic import SymbolicTensor
 
 x = tm.Variable([1.0, 2.0])
 c = tm.constant(3.0)
+matrix = tm.Variable(np.eye(2))
 array = np.ones(2)
 
 # Operators, on both sides.
@@ -22,13 +23,15 @@ assert_type(x @ x, tm.Tensor)
 assert_type(np.float64(2.0) * x, tm.Tensor)
 assert_type(-(x**2), tm.Tensor)
 assert_type(abs(c) % 2, tm.Tensor)
-assert_type(x > 0, tm.Tensor)
+assert_type(x > 0, NDArray[np.bool_])
+assert_type(x == 1, NDArray[np.bool_])
 assert_type(divmod(c, 2), tuple[tm.Tensor, tm.Tensor])
 
 # Parts, methods and properties.
 assert_type(c[None], tm.Tensor)
 assert_type(x.T, tm.Tensor)
 assert_type(x.sum(), tm.Tensor)
+assert_type(x.argsort(), NDArray[np.intp])
 assert_type(x.mean(axis=0, keepdims=True), tm.Tensor)
 assert_type(x.reshape(2, 1).astype("float32").max(0), tm.Tensor)
 assert_type([part * 2 for part in x], list[tm.Tensor])
@@ -53,6 +56,7 @@ with tm.GradientTape(persistent=True) as tape:
     tape.watch(c)
     y = x * np.sin(x) * c
     loss = np.sum(y)
+    rows = matrix * matrix
 assert_type(tape, tm.GradientTape)
 assert_type(tape.gradient(y, x), tm.Tensor | None)
 assert_type(tape.gradient(loss, c), tm.Tensor | None)
@@ -65,7 +69,7 @@ assert_type(
     tape.gradient(y, [x], unconnected_gradients=tm.UnconnectedGradients.ZERO), list[tm.Tensor]
 )
 assert_type(tape.jacobian(y, x), tm.Tensor | None)
-assert_type(tape.batch_jacobian(y, x), tm.Tensor)
+assert_type(tape.batch_jacobian(rows, matrix), tm.Tensor)
 
 
 # Derivatives of functions: arrays for arrays, tensors for tensors.
@@ -75,10 +79,10 @@ def rosenbrock(v: NDArray[np.float64]) -> np.float64:
 
 
 assert_type(tm.grad(rosenbrock)(array), NDArray[np.float64])
-assert_type(tm.grad(rosenbrock)(c), tm.Tensor)
+assert_type(tm.grad(rosenbrock)(tm.constant(array)), tm.Tensor)
 assert_type(tm.grad(lambda v: v * v)(2.0), np.float64)
 assert_type(tm.grad(tm.grad(lambda v: v * v * v))(2.0), np.float64)
-assert_type(tm.value_and_grad(rosenbrock)(c), tuple[tm.Tensor, tm.Tensor])
+assert_type(tm.value_and_grad(rosenbrock)(tm.constant(array)), tuple[tm.Tensor, tm.Tensor])
 assert_type(tm.jacobian(rosenbrock)(array), NDArray[np.float64])
 assert_type(tm.hessian(rosenbrock)(array), NDArray[np.float64])
 assert_type(tm.hvp(rosenbrock)(array, array), NDArray[np.float64])
@@ -137,6 +141,7 @@ tf = tm.tf
 w = tf.Variable([1.0, 2.0])
 assert_type(tf.math.sin(w), tf.Tensor)
 assert_type(tf.constant(1.0) * w, tf.Tensor)
+assert_type(w > 0, tf.Tensor)
 assert_type(tf.reduce_sum(w * w), tf.Tensor)
 assert_type(tf.split(w, 2)[0] is None, bool)
 assert_type(tf.keras.layers.Dense(2), tf.keras.layers.Dense)
