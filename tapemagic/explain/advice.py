@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.events import Event, Place, is_flat
+from tapemagic.engine.tensor.coercion import PandasData
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.explain.formatting import SHOWN, format_entries, format_line
 from tapemagic.explain.program_text import around, names_read, on_line, text_of
@@ -197,7 +198,9 @@ def _instead_of_copy(event: Event) -> str:
     return "Compute with the tensor itself, which needs no copy"
 
 
-def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
+def replacement(  # noqa: PLR0912 (a list of cases)
+    event: Event, namespace: Mapping[str, Any]
+) -> str:
     """Return the advice for a conversion to a plain value, as a sentence without a full stop.
 
     - `namespace`: The values of names on the line: `sin` may be `math.sin`.
@@ -216,6 +219,8 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
         return _instead_of_copy(event)
     if what.endswith("compute()"):
         return "Compute with the lazy tensor itself, and call .compute() on the final results"
+    if library == "pandas":
+        return _pandas_replacement(event.place, namespace)
     if library and library != "numpy":
         return "A tape tracks NumPy's functions only"
     if " to " in what or what == "int()":
@@ -253,6 +258,20 @@ def _dot_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
             ):
                 return _replace(node, f"np.dot({ast.unparse(array)}, {ast.unparse(other)})")
     return ""
+
+
+def _pandas_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
+    """Return the advice to replace the product or method of pandas data that made a plain array of its operand."""
+    for node in _nodes(place):
+        match node:
+            case ast.BinOp(data, ast.MatMult(), other) | ast.Call(
+                ast.Attribute(data, "dot"), [other], []
+            ):
+                names = names_read(data)
+                if any(isinstance(namespace.get(name), PandasData) for name in names):
+                    array = ast.Call(ast.Attribute(data, "to_numpy"), [], [])
+                    return _replace(node, ast.unparse(ast.BinOp(array, ast.MatMult(), other)))
+    return "Use operators such as * and +, or NumPy's functions with the array of the data, df.to_numpy()"
 
 
 def _scipy_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:

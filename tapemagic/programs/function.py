@@ -73,7 +73,9 @@ class Replayed(Generic[P, T]):
         return self._programs.source(name, args, kwargs, as_run)
 
     def __repr__(self) -> str:
-        return self._programs.text(shown(self.python_function))
+        # Not the repr of the function, whose address would differ at each run of a notebook.
+        name: str = getattr(self, "__qualname__", type(self.python_function).__name__)
+        return self._programs.text(name.rpartition("<locals>.")[2])
 
 
 class Function(Replayed[P, T]):

@@ -36,6 +36,14 @@ def _is_tracked(x: Any) -> bool:
     return any(i in tape._tracked for tape in tapes)
 
 
+def _matplotlib_asks() -> bool:
+    """Return True if Matplotlib iterates over a tensor to find out whether it contains numbers."""
+    frame: Any = sys._getframe(2)
+    if frame.f_code.co_name == "iterable":  # np.iterable
+        frame = frame.f_back
+    return frame is not None and frame.f_globals.get("__name__") == "matplotlib.units"
+
+
 class Reference:
     """A hashable stand-in for one tensor: a key for dicts and sets, which a tensor itself can't be."""
 
@@ -150,6 +158,26 @@ class Conversions:
             return view
         return np.array(self._value, dtype=dtype)
 
+    # NumPy, PyTorch and JAX ask for DLPack in their from_dlpack. Not __array_interface__: np.asarray would prefer it to
+    # __array__, and no tape would notice.
+    def __dlpack__(self, **options: Any) -> Any:
+        require_computed(self._value, "from_dlpack()")
+        if _is_tracked(self):
+            raise UnsupportedArgumentError(
+                f"from_dlpack() would take a {kind_of(self)} off the tape that is recording: write x.numpy() if you "
+                "need no gradient, or keep to NumPy's functions"
+            )
+        if options.get("copy") is False:
+            raise BufferError(
+                f"a {kind_of(self)} shares its memory with tapes, so from_dlpack() copies it: leave out copy=False"
+            )
+        record_exit(self, "from_dlpack()")
+        # A copy, because other libraries may write into what they receive.
+        return np.array(self._value).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # kDLCPU, the only device
+
     def __setitem__(self, index: Any, value: Any) -> None:
         refuse_within_numpy()
         raise ImmutableError(
@@ -166,6 +194,10 @@ class Conversions:
         raise NotImplementedError
 
     def __iter__(self: HasResults[R_co]) -> Iterator[R_co]:
+        # On an axis with categories or dates, Matplotlib converts everything whose first element isn't a Python or
+        # NumPy number (units._is_natively_supported, 3.11), and can't convert tensors.
+        if _matplotlib_asks():
+            return iter(np.ravel(self._value))
         if not self._value.ndim:
             raise RankError(
                 f"a {kind_of(self)} of one number cannot be iterated over: it has no axes"

@@ -71,7 +71,6 @@ class ArrayMethods:
     put = MissingAttribute("write np.where(mask, values, x)")
     resize = MissingAttribute("write np.resize(x, shape), or x.reshape(shape)")
     setflags = MissingAttribute("a tensor cannot be written into")
-    strides = MissingAttribute("use x.numpy().strides")
     tobytes = MissingAttribute("use x.numpy().tobytes()")
     tofile = MissingAttribute("use x.numpy().tofile(file)")
     view = MissingAttribute(
@@ -113,6 +112,12 @@ class ArrayMethods:
     def itemsize(self) -> int:
         """The size of one element in bytes."""
         return self._value.itemsize  # type: ignore[no-any-return]
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The bytes from each element to the next along each axis, in the array that ``np.asarray`` returns."""
+        # plot_surface of Matplotlib reads them, and passes them to NumPy's as_strided, which calls np.asarray.
+        return np.asarray(self).strides
 
     @property
     def T(self: HasResults[R_co]) -> R_co:  # noqa: N802 (NumPy's name)
