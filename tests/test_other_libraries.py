@@ -352,7 +352,8 @@ def test_dlpack_hands_over_a_copy(value: Any) -> None:
         array = np.from_dlpack(x)
         assert array.dtype == x.dtype
         assert np.array_equal(array, value)
-        array[...] = 0
+        if array.flags.writeable:  # from NumPy 2.1 on
+            array[...] = 0
         assert np.array_equal(x, value)
 
 
@@ -367,7 +368,7 @@ def test_dlpack_of_a_tracked_value_is_refused() -> None:
                 np.from_dlpack(tracked)
         assert np.from_dlpack(w) == 3.0
     with pytest.raises(BufferError, match="leave out copy=False"):
-        np.from_dlpack(x, copy=False)
+        x.__dlpack__(copy=False)
 
 
 # -- Matplotlib --------------------------------------------------------------------------------------

@@ -50,6 +50,16 @@ assert_type(tm.constant(np.sin(x)), tm.Tensor)
 assert_type(tm.relu(x), tm.Tensor)
 assert_type(tm.softmax(x, axis=0), tm.Tensor)
 assert_type(tm.logsumexp(c), tm.Tensor)
+assert_type(tm.stop_gradient(x), tm.Tensor)
+
+
+@tm.custom_gradient
+def cube(v: tm.Tensor, factor: float = 1.0) -> tuple[tm.Tensor, Callable[[tm.Tensor], tm.Tensor]]:
+    """The third power, with a gradient of its own."""
+    return factor * v**3, lambda upstream: 3 * factor * upstream * v**2
+
+
+cube_of: Callable[[tm.Tensor], object] = cube
 
 # Tapes.
 with tm.GradientTape(persistent=True) as tape:
@@ -129,6 +139,34 @@ assert_type(tm.nn.Dense(3)(tm.nn.Input((2,))), SymbolicTensor)
 assert_type(tm.nn.Dense(3)(np.ones((1, 2))), tm.Tensor)
 assert_type(model(np.ones((1, 2))), tm.Tensor)
 assert_type(model.trainable_variables, list[tm.Variable])
+
+
+class Twice(tm.nn.Model):
+    """A model with parameters of other names than those of its base class."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense = tm.nn.Dense(2)
+
+    def call(self, x: tm.Tensor, training: bool = False) -> tm.Tensor:
+        """Compute the output."""
+        return self.dense(self.dense(x)) if training else self.dense(x)
+
+
+class Scale(tm.nn.Layer):
+    """A layer with a weight."""
+
+    def build(self, input_shape: tuple[int, ...]) -> None:
+        """Create the weight."""
+        self.factor = self.add_weight(shape=input_shape[-1:], initializer="ones", name="factor")
+
+    def call(self, inputs: tm.Tensor) -> tm.Tensor:
+        """Compute the output."""
+        return self.factor * inputs
+
+
+assert_type(Twice()(np.ones((1, 2))), tm.Tensor)
+assert_type(Scale()(np.ones((1, 2))), tm.Tensor)
 optimizer = tm.nn.optimizers.Adam(0.1)
 with tm.GradientTape() as tape:
     loss = tm.nn.losses.mean_squared_error(np.ones((8, 1)), model(np.ones((8, 2))))
