@@ -13,7 +13,7 @@ from tapemagic.engine.operations.exponentials import logsumexp as engine_logsume
 from tapemagic.engine.operations.selection import cast as engine_cast
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.tf import math as tf_math
-from tapemagic.tf.core.adapter import adapter, axes
+from tapemagic.tf.core.adapter import adapter, adapter_to_several, axes
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.dtype import numpy_dtype
 from tapemagic.tf.core.missing import missing
@@ -306,7 +306,7 @@ def _alike(xs: Any) -> list[Any]:
     return [x if x.dtype.kind in "fc" else engine_cast(x, floats[0]) for x in tensors]
 
 
-@adapter
+@adapter_to_several
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     """Split a tensor into equal parts, or at indices."""
     return np.split(_converted(x), indices_or_sections, axis)
@@ -470,7 +470,7 @@ def is_tensor(x: Any) -> bool:
     return isinstance(x, Traced)
 
 
-@adapter
+@adapter_to_several
 def moments(x: Any, axes: Any, keepdims: bool = False, synchronized: bool = False) -> Any:
     """Return the mean and the variance along axes."""
     x = _floats(x)
