@@ -173,6 +173,9 @@ class Layer(Module, Recorded):
     is_boxed = True
     """True if reports show each call as a box."""
 
+    runs_user_code = False
+    """True if `call` is, or may call, code outside of this package."""
+
     __tape_unwatched__ = frozenset(
         {
             "_init_arguments",
@@ -411,6 +414,8 @@ class Layer(Module, Recorded):
         # Once per class: inspect.signature takes longer than a call of a small layer.
         cls._parameters = tuple(signature(cls.call).parameters)[1:]
         cls._takes_training = "training" in cls._parameters
+        if not cls.call.__module__.startswith("tapemagic."):
+            cls.runs_user_code = True
         if "compute_mask" in vars(cls):
             cls._has_own_mask = True
             cls.supports_masking = vars(cls).get("supports_masking", True)

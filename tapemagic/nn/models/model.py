@@ -63,6 +63,7 @@ class Model(Trainer, Layer):
 
     prefixes_names = False
     supports_masking = True
+    runs_user_code = True  # layers inside may
     _graph: Graph | None = None
 
     __tape_unwatched__ = Layer.__tape_unwatched__ | {"_replays", "_tells_results", "history"}
