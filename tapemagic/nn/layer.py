@@ -32,7 +32,7 @@ from tapemagic.errors import (
 )
 from tapemagic.nn import constraints, initializers, regularizers
 from tapemagic.nn.attached_masks import carried, mask_of, masks, set_mask
-from tapemagic.nn.config import float_name
+from tapemagic.nn.config import DTypePolicy, layer_dtype
 from tapemagic.nn.configurable import Recorded
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.module import Module, awaiting_variables, tell_variables_exist
@@ -224,7 +224,7 @@ class Layer(Module, Recorded):
         super().__init__(name)
         self.activity_regularizer = activity_regularizer and regularizers.get(activity_regularizer)
         self.declared_shape = input_shape if input_dim is None else (input_dim,)
-        self._dtype = float_name(dtype)
+        self._dtype = layer_dtype(dtype)
         self._regularized: list[tuple[Variable, Any]] = []
         self._added_losses: list[Any] = []
         if not trainable:
@@ -259,6 +259,11 @@ class Layer(Module, Recorded):
     def dtype(self) -> str:
         """The name of the dtype of the variables."""
         return self._dtype
+
+    @property
+    def dtype_policy(self) -> DTypePolicy:
+        """The policy with the dtype of the layer."""
+        return DTypePolicy(self._dtype)
 
     # Keras distinguishes them for mixed precision, which isn't here.
     variable_dtype = compute_dtype = dtype
