@@ -534,13 +534,14 @@ class Layer(Module, Recorded):
     @property
     def losses(self) -> list[Any]:
         """The terms that regularizers and `add_loss` add to the loss, of this layer and its inner layers."""
-        terms: list[Any] = []
-        for _, module, _ in self._walk():
-            if isinstance(module, Layer):
-                terms += [regularizer(variable) for variable, regularizer in module._regularized]
-                if module._losses_of >= self._last_call:
-                    terms += module._added_losses
-        return terms
+        layers = [module for _, module, _ in self._walk() if isinstance(module, Layer)]
+        # In Keras's order, and as there without the regularizers of frozen variables.
+        added = (x._added_losses for x in layers if x._losses_of >= self._last_call)
+        pairs = (pair for x in layers for pair in x._regularized)
+        return [
+            *(term for terms in added for term in terms),
+            *(regularizer(variable) for variable, regularizer in pairs if variable.trainable),
+        ]
 
     @property
     def weights(self) -> list[Variable]:
