@@ -149,7 +149,8 @@ def set_dtype_policy(policy: str | DTypePolicy | None) -> None:
     ('float64', 'float32')
     >>> nn.config.set_dtype_policy(None)
     """
-    _policy[0] = DTypePolicy(policy).name if isinstance(policy, str) else policy and policy.name
+    name = policy.name if isinstance(policy, DTypePolicy) else policy
+    _policy[0] = None if name is None else DTypePolicy(name).name
 
 
 def layer_dtype(dtype: object) -> str:

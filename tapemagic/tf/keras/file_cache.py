@@ -67,6 +67,10 @@ def get_file(
         raise OptionError("get_file needs an address: write get_file(origin='https://...')")
     if md5_hash is not None and file_hash is None:
         file_hash, hash_algorithm = md5_hash, "md5"
+    if hash_algorithm not in {"auto", "sha256", "md5"}:
+        raise OptionError(
+            f"hash_algorithm must be 'auto', 'sha256' or 'md5', not {hash_algorithm!r}"
+        )
     home = cache_dir or os.environ.get("KERAS_HOME") or "~/.keras"
     folder = Path(home).expanduser() / cache_subdir
     name = os.fspath(fname) if fname else Path(urllib.parse.urlsplit(origin).path).name
@@ -92,8 +96,6 @@ def get_file(
 def _sum(path: Path, file_hash: str, algorithm: str) -> str:
     if algorithm == "auto":
         algorithm = "sha256" if len(file_hash) == 64 else "md5"
-    if algorithm not in {"sha256", "md5"}:
-        raise OptionError(f"hash_algorithm must be 'auto', 'sha256' or 'md5', not {algorithm!r}")
     with path.open("rb") as file:
         return hashlib.file_digest(file, algorithm).hexdigest()
 
