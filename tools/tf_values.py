@@ -88,6 +88,7 @@ NAMESPACES = (
     "compat",
     "compat.v1",
     "image",
+    "strings",
     "keras",
     *(
         f"keras.{name}"

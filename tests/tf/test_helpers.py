@@ -14,7 +14,13 @@ import numpy as np
 import pytest
 
 from tapemagic import tf
-from tapemagic.errors import DownloadError, DtypeError, OptionError, ShapeError
+from tapemagic.errors import (
+    DownloadError,
+    DtypeError,
+    NotNumbersError,
+    OptionError,
+    ShapeError,
+)
 
 utils = tf.keras.utils
 
@@ -198,3 +204,25 @@ def test_a_layer_is_called_once_on_symbols() -> None:
     model(np.ones((3, 4)))
     assert layer.count.numpy() == 1
     assert len(layer.losses) == 1
+
+
+def test_strings_have_no_numbers() -> None:
+    """Tensors of strings print in quotation marks, and are refused where numbers are needed."""
+    words = tf.constant([["a", "b"], ["c", "d"]])
+    out = io.StringIO()
+    tf.print("x:", words, words[0, 1], tf.constant(list("abcdefgh")), output_stream=out)
+    assert out.getvalue() == 'x: [["a" "b"]\n ["c" "d"]] "b" ["a" "b" "c" ... "f" "g" "h"]\n'
+    for call in (
+        lambda: words * 2,
+        lambda: tf.add(words, 1.0),
+        lambda: tf.Variable("a"),
+        lambda: tf.sqrt(words),
+    ):
+        with pytest.raises(NotNumbersError):
+            call()
+    with pytest.raises(DtypeError, match=r"write float\(text\)"):
+        tf.constant("1.5", tf.float32)
+    with pytest.raises(NotNumbersError, match="as_string"):
+        tf.strings.join(["a", 1])
+    with pytest.raises(OptionError, match="rows of different lengths"):
+        tf.strings.split(["a b", "c"])

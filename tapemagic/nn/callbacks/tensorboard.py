@@ -31,6 +31,11 @@ class TensorBoard(Callback):
         With "batch" or a number of batches, also write the loss and the metrics as "batch_loss" and so on.
     embeddings_freq, embeddings_metadata : optional
         Only 0 and None.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> log = nn.callbacks.TensorBoard("logs")  # doctest: +SKIP
     """
 
     def __init__(

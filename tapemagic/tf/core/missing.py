@@ -26,7 +26,7 @@ NAMESPACES = (
 """Modules that are searched for a name that is missing elsewhere."""
 
 _NO_GRAPH = "there are no graphs here: every operation runs at once, so leave it out"
-_NO_TEXT = "tensors hold numbers: keep text in Python's str and lists"
+_NO_TEXT = "tensors of strings are for constants and printing: keep text in Python's str and lists"
 _RAGGED = (
     "tensors have rows of equal length: pad them, and keep a mask, as tf.sequence_mask makes one"
 )
@@ -86,11 +86,8 @@ REFUSED: dict[str, str] = {
     "tf.sparse": _SPARSE,
     "tf.SparseTensor": _SPARSE,
     "tf.IndexedSlices": "gradients are dense here: there are no slices with indices",
-    "tf.strings": _NO_TEXT,
     "tf.text": _NO_TEXT,
     "tf.edit_distance": _NO_TEXT,
-    "tf.string": _NO_TEXT,
-    "tf.as_string": "write str(x.numpy())",
     "tf.bfloat16": "NumPy has no bfloat16: write tf.float16 or tf.float32",
     "tf.Graph": _NO_GRAPH,
     "tf.graph_util": _NO_GRAPH,
@@ -202,6 +199,7 @@ _FALLBACKS: dict[str, str] = {
     "tf.keras.datasets": "load the arrays with np.load, or those of scikit-learn's sklearn.datasets",
     "tf.keras.ops": "write NumPy's function, or that of tf or tf.math: both take tensors",
     "tf.keras": "tapemagic.nn lists what there is of Keras",
+    "tf.strings": "write Python's methods on x.numpy().decode()",
     "tf.image": "write NumPy's functions on the pixels, such as np.clip and np.mean",
     "tf.data": "a tf.data.Dataset is made by from_tensor_slices, from_generator or range",
 }

@@ -1330,3 +1330,36 @@ def batches_of_a_sequence(tf: Any) -> Any:
     left, right = tf.keras.utils.split_dataset(ROWS, left_size=0.75)
     print(len(Rows(ROWS, ROWS, 10)), len(list(left)), len(list(right)))
     return [history.history["loss"], model.evaluate(Rows(ROWS, ROWS[:, :1], 10), verbose=0)]
+
+
+def strings_of_tensors(tf: Any) -> Any:
+    scalar = tf.constant("Gray wolf")
+    several = tf.constant(["Gray wolf", "Quick brown fox", "Lazy dog"])
+    print(scalar, several)
+    print(repr(scalar), repr(several), repr(several[1]))
+    print(several.shape, several.dtype, several[0].numpy(), len(several))
+    print(tf.strings.split(scalar, sep=" "))
+    print(tf.strings.to_number(tf.strings.split(tf.constant("1 10 100"), " ")))
+    print(
+        tf.strings.join(["abc", "def"]),
+        tf.strings.join([several, several], separator="-")[2].numpy(),
+    )
+    print(
+        tf.strings.as_string([3.14159, 2.72]).numpy(), tf.as_string(7), tf.as_string([True]).numpy()
+    )
+    print(tf.strings.as_string(tf.constant([1.5, 100.0]), precision=1), tf.strings.length(several))
+    print(tf.strings.lower(several), tf.strings.upper(scalar), tf.strings.strip([" a "]).numpy())
+    print(
+        tf.strings.substr(several, 0, 4).numpy(),
+        tf.strings.reduce_join(several, separator=",").numpy(),
+    )
+    print(
+        tf.strings.regex_replace(several, "o", "0").numpy(),
+        tf.strings.length("\u00fc", unit="UTF8_CHAR").numpy(),
+    )
+    print(several == "Lazy dog", scalar + "!", tf.constant([["a", "b"], ["c", "d"]]))
+    print(tf.strings.format("x = {}", tf.constant([1, 2])).numpy().decode())
+    print([word.decode() for word in several.numpy()], scalar.dtype == tf.string)
+    for word in several:
+        print(word.numpy().decode("utf-8"), end=" ")
+    return tf.strings.to_number(["1.5", "2"], tf.float64)
