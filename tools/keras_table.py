@@ -22,8 +22,12 @@ DIFFERENCES = """\
 - Gradients are dense. If a row of an embedding occurs twice in a batch, Keras's Adam squares both gradients one by one
   on TensorFlow; here, as in Keras on JAX or PyTorch, the row's gradient is their sum.
 - `tf.keras.ops.sparsemax` returns probabilities, whose sum is 1; Keras 3.15 on TensorFlow returns others.
+- `base(inputs, training=False)` in a functional model stays so while the model is trained, as Keras's guide on transfer
+  learning says; Keras 3.15 overrides it, so that batch normalization in an unfrozen base adapts.
+- A `tf.Variable` that is an attribute of a layer belongs to its weights, as in Keras 2. Keras 3 only trains the
+  variables of `add_weight`.
 - The `name` of a layer's variable is `dense/kernel:0`, as TensorFlow 2 prints it in its first tutorials; its `path` is
-  Keras 3's `dense/kernel`.
+  Keras 3's `dense/kernel`, without the name of a model around the layer.
 - Random numbers are NumPy's: a seed repeats them, and they differ from TensorFlow's.
 """
 """Differences on purpose."""
