@@ -13,7 +13,6 @@ _SCALES = "write Lambda with a function of NumPy, or a layer with a method call(
 _CLASSES = "convert classes before training: np.digitize for numbers, np.eye(count)[classes] for one-hot rows"
 
 LAYERS: dict[str, str] = {
-    "ActivityRegularization": "write activity_regularizer=regularizers.L1L2(l1, l2) in the layer before it",
     "AdaptiveAveragePooling1D": "write AveragePooling1D with the lengths of the window",
     "AdaptiveAveragePooling2D": "write AveragePooling2D with the lengths of the window",
     "AdaptiveMaxPooling1D": "write MaxPooling1D with the lengths of the window",
@@ -29,13 +28,11 @@ LAYERS: dict[str, str] = {
     "HashedCrossing": _CLASSES,
     "Hashing": _CLASSES,
     "IntegerLookup": _CLASSES,
-    "RMSNormalization": _SCALES,
     "Resizing": "write tf.image.resize before training, or in a Lambda",
     "SpectralNormalization": _SCALES,
     "StringLookup": _TEXT,
     "TextVectorization": _TEXT,
     "ThresholdedReLU": "write Lambda(lambda x: np.where(x > theta, x, 0))",
-    "UnitNormalization": "write Lambda(lambda x: x / np.linalg.norm(x, axis=-1, keepdims=True))",
     "CuDNNGRU": "write GRU, which has the same weights",
     "CuDNNLSTM": "write LSTM, which has the same weights",
     "LocallyConnected1D": "write a layer with a kernel for each place, and np.einsum",

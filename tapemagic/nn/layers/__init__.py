@@ -94,8 +94,11 @@ from tapemagic.nn.layers.recurrent.rnn import RNN as RNN
 from tapemagic.nn.layers.recurrent.rnn import StackedRNNCells as StackedRNNCells
 from tapemagic.nn.layers.recurrent.simple_rnn import SimpleRNN as SimpleRNN
 from tapemagic.nn.layers.recurrent.simple_rnn import SimpleRNNCell as SimpleRNNCell
+from tapemagic.nn.layers.scaling import ActivityRegularization as ActivityRegularization
 from tapemagic.nn.layers.scaling import Normalization as Normalization
 from tapemagic.nn.layers.scaling import Rescaling as Rescaling
+from tapemagic.nn.layers.scaling import RMSNormalization as RMSNormalization
+from tapemagic.nn.layers.scaling import UnitNormalization as UnitNormalization
 from tapemagic.nn.layers.shaping import Flatten as Flatten
 from tapemagic.nn.layers.shaping import Permute as Permute
 from tapemagic.nn.layers.shaping import RepeatVector as RepeatVector

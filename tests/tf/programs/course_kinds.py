@@ -703,3 +703,22 @@ def series_by_networks(tf: Any) -> Any:
         history = model.fit(inputs, targets, epochs=1, batch_size=8, shuffle=False, verbose=0)
         results.append([history.history["loss"], model.predict(inputs[:2], verbose=0)])
     return results
+
+
+def norms_of_vectors(tf: Any) -> Any:
+    layers = tf.keras.layers
+    x = tf.constant(ROWS.reshape(4, 2, 9))
+    results = []
+    for layer in (
+        layers.UnitNormalization(),
+        layers.UnitNormalization(axis=[1, 2]),
+        layers.RMSNormalization(epsilon=0.1),
+        layers.ActivityRegularization(0.1, 0.2),
+    ):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = layer(x)
+            loss = tf.reduce_sum(y**3) + sum(layer.losses)
+        results.append([y, loss, tape.gradient(loss, [x, *layer.trainable_variables])])
+        print(sorted(layer.get_config()))
+    return results
