@@ -111,8 +111,9 @@ notebooks: dev-ready  ## run all notebooks in place, without widget state
 	$(PY) tools/badges.py
 	$(PY) tools/notebooks.py
 
-table: dev-ready  ## write docs/coverage.md: the functions of NumPy that are differentiable
+table: dev-ready  ## write docs/coverage.md, the functions of NumPy that are differentiable, and docs/tensorflow.md
 	$(PY) tools/coverage_table.py
+	$(PY) -m tools.keras_table
 
 figure: dev-ready  ## draw docs/architecture.svg: the imports between the parts of the package
 	$(PY) tools/architecture.py

@@ -62,6 +62,7 @@ from tapemagic.tf.core.name_scope import name_scope
 from tapemagic.tf.core.shape import TensorShape
 from tapemagic.tf.core.tensor import EagerTensor as Tensor
 from tapemagic.tf.core.tensor import is_tensor
+from tapemagic.tf.core.text import string
 from tapemagic.tf.core.variable import ResourceVariable as Variable
 from tapemagic.tf.core.variable import VariableAggregation, VariableSynchronization
 from tapemagic.tf.debugging import Assert, assert_equal, assert_greater, assert_less, assert_rank
@@ -234,7 +235,7 @@ __version__ = VERSION
 newaxis = None
 
 # tf.keras brings in tapemagic.nn with all its layers: programs that only use a tape shouldn't pay for that import.
-LATER = ("data", "image", "keras", "train")
+LATER = ("data", "image", "keras", "strings", "train")
 """Submodules that are imported when they are first used."""
 
 OF_KERAS = ("initializers", "losses", "metrics", "optimizers")
@@ -272,7 +273,8 @@ __all__ = [
     "reduce_min", "reduce_prod", "reduce_sum", "repeat", "reshape", "reverse", "reverse_sequence",
     "roll", "round", "saturate_cast", "scalar_mul", "scan", "scatter_nd", "searchsorted",
     "sequence_mask", "shape", "sigmoid", "sign", "signal", "sin", "sinh", "size", "slice", "sort",
-    "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice", "subtract", "switch_case",
+    "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice", "string", "subtract",
+    "switch_case",
     "tan", "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile", "transpose",
     "truediv", "uint8", "uint16", "uint32", "uint64", "unique", "unique_with_counts",
@@ -312,6 +314,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"{__name__}.{name}")
     if name in OF_KERAS:
         return import_module(f"{__name__}.keras.{name}")
+    if name == "as_string":
+        return import_module(f"{__name__}.strings").as_string
     if name in INITIALIZERS:
         return getattr(import_module(f"{__name__}.keras.initializers"), INITIALIZERS[name])
     return _missing(name)

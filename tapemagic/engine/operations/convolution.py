@@ -90,6 +90,25 @@ def conv1d(x: Any, kernel: Any, stride: Any = 1, padding: Any = "VALID", dilatio
     return _forward(x, kernel, stride, padding, dilation, 1, "conv1d")
 
 
+def conv3d(
+    x: Any, kernel: Any, strides: Any = 1, padding: Any = "VALID", dilations: Any = 1
+) -> Any:
+    """The convolution of volumes with a kernel, like ``tf.nn.conv3d``; see `conv2d`."""
+    return _forward(x, kernel, strides, padding, dilations, 3, "conv3d")
+
+
+def conv3d_transpose(
+    x: Any,
+    kernel: Any,
+    output_shape: Any,
+    strides: Any = 1,
+    padding: Any = "VALID",
+    dilations: Any = 1,
+) -> Any:
+    """The transposed convolution of volumes, like ``tf.nn.conv3d_transpose``; see `conv2d_transpose`."""
+    return _backward(x, kernel, output_shape, strides, padding, dilations, 3, "conv3d_transpose")
+
+
 def conv2d_transpose(
     x: Any,
     kernel: Any,

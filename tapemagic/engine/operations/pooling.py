@@ -139,6 +139,16 @@ def avg_pool1d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID
     return _avg_pool(x, size, strides, padding, 1, "avg_pool1d")
 
 
+def max_pool3d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID") -> Any:
+    """The maximum of each window of volumes, like ``tf.nn.max_pool3d``; see `max_pool2d`."""
+    return _max_pool(x, size, strides, padding, 3, "max_pool3d")
+
+
+def avg_pool3d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID") -> Any:
+    """The average of each window of volumes, like ``tf.nn.avg_pool3d``; see `avg_pool2d`."""
+    return _avg_pool(x, size, strides, padding, 3, "avg_pool3d")
+
+
 def _max_pool(x: Any, size: Any, strides: Any, padding: Any, ndim: int, name: str) -> Any:
     """Check the arguments of a max pooling with `ndim` spatial axes, and return the result."""
     x = images(x, ndim, name)

@@ -12,6 +12,7 @@ from tapemagic.nn.callbacks.history import CSVLogger as CSVLogger
 from tapemagic.nn.callbacks.history import History as History
 from tapemagic.nn.callbacks.learning_rate import LearningRateScheduler as LearningRateScheduler
 from tapemagic.nn.callbacks.learning_rate import ReduceLROnPlateau as ReduceLROnPlateau
+from tapemagic.nn.callbacks.tensorboard import TensorBoard as TensorBoard
 
 if not TYPE_CHECKING:  # as in `nn.layers`
     __all__ = [name for name, value in vars().items() if isinstance(value, type)]

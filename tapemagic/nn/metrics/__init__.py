@@ -63,6 +63,11 @@ from tapemagic.nn.metrics.decisions import TrueNegatives as TrueNegatives
 from tapemagic.nn.metrics.decisions import TruePositives as TruePositives
 from tapemagic.nn.metrics.f_score import F1Score as F1Score
 from tapemagic.nn.metrics.f_score import FBetaScore as FBetaScore
+from tapemagic.nn.metrics.intersections import BinaryIoU as BinaryIoU
+from tapemagic.nn.metrics.intersections import IoU as IoU
+from tapemagic.nn.metrics.intersections import MeanIoU as MeanIoU
+from tapemagic.nn.metrics.intersections import OneHotIoU as OneHotIoU
+from tapemagic.nn.metrics.intersections import OneHotMeanIoU as OneHotMeanIoU
 from tapemagic.nn.metrics.metric import Metric as Metric
 from tapemagic.nn.metrics.of_losses import BinaryCrossentropy as BinaryCrossentropy
 from tapemagic.nn.metrics.of_losses import CategoricalCrossentropy as CategoricalCrossentropy

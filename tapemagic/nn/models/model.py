@@ -63,6 +63,7 @@ class Model(Trainer, Layer):
 
     prefixes_names = False
     supports_masking = True
+    runs_user_code = True  # layers inside may
     _graph: Graph | None = None
 
     __tape_unwatched__ = Layer.__tape_unwatched__ | {"_replays", "_tells_results", "history"}
@@ -409,18 +410,22 @@ class Model(Trainer, Layer):
         >>> model = nn.Sequential([nn.Input((3,)), nn.Dense(2, name="hidden"), nn.Dense(1, name="out")], name="net")
         >>> model.summary()
         Model: "net"
-        ┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━┓
-        ┃ Layer (type)                   ┃ Output Shape             ┃      Param # ┃
-        ┡━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━┩
-        │ hidden (Dense)                 │ (None, 2)                │            8 │
-        ├────────────────────────────────┼──────────────────────────┼──────────────┤
-        │ out (Dense)                    │ (None, 1)                │            3 │
-        └────────────────────────────────┴──────────────────────────┴──────────────┘
+        ┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━┓
+        ┃ Layer (type)                    ┃ Output Shape           ┃       Param # ┃
+        ┡━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━┩
+        │ hidden (Dense)                  │ (None, 2)              │             8 │
+        ├─────────────────────────────────┼────────────────────────┼───────────────┤
+        │ out (Dense)                     │ (None, 1)              │             3 │
+        └─────────────────────────────────┴────────────────────────┴───────────────┘
          Total params: 11 (44.00 B)
          Trainable params: 11 (44.00 B)
          Non-trainable params: 0 (0.00 B)
         """
-        (print_fn or print)(summary_of(self, line_length, positions, expand_nested, show_trainable))
+        text = summary_of(self, line_length, positions, expand_nested, show_trainable)
+        if print_fn is None:
+            print(text)  # noqa: T201
+        else:
+            print_fn(f"{text}\n")  # with Keras's end of the last line
 
 
 def clone_model(

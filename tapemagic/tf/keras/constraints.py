@@ -7,6 +7,7 @@ from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import adapted
 
 _NAMES = adapted.adapt(nn.constraints, __name__, adapted.Constraint, nn.constraints.Constraint)
+_NAMES |= adapted.config_functions(_NAMES)
 globals().update(_NAMES)
 
 if TYPE_CHECKING:  # the classes are derived from these

@@ -12,6 +12,7 @@ from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import OptionError
 from tapemagic.tf.core.printing import summary
+from tapemagic.tf.core.text import StringTensor
 
 
 def print(
@@ -60,6 +61,8 @@ def print(
 def _text(x: Any, summarize: int) -> str:
     if isinstance(x, Traced):
         return summary(unwrap(x), summarize)
+    if isinstance(x, StringTensor):
+        return _strings(x, summarize)
     # Arrays of strings and objects print as in Python.
     if isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufc":
         return summary(x, summarize)
@@ -74,6 +77,19 @@ def _text(x: Any, summarize: int) -> str:
     if isinstance(x, tuple):
         return f"({', '.join(_quoted(v, summarize) for v in x)})"
     return str(x)
+
+
+def _strings(x: StringTensor, summarize: int) -> str:
+    """Format strings in quotation marks."""
+    if not x.ndim:
+        return f'"{x.numpy().decode()}"'
+    count = len(x)
+    is_long = 0 <= 2 * summarize < count
+    places = [*range(summarize), *range(count - summarize, count)] if is_long else range(count)
+    parts = [_strings(x[k], summarize) for k in places]
+    if is_long:
+        parts.insert(summarize, "...")
+    return f"[{(' ' if x.ndim == 1 else chr(10) + ' ').join(parts)}]"
 
 
 def _quoted(x: Any, summarize: int) -> str:
