@@ -25,6 +25,9 @@ class Tracer(Protocol):
     def call(self, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Call a function, and record it as a single call."""
 
+    def effect(self, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Call a function that does more than return a result, and record it as a call that always happens."""
+
     def owned_copy(self, x: Any) -> Any:
         """Return a copy of an array, for a caller that writes into it; in the program, it is the same value."""
 
@@ -36,6 +39,9 @@ class Tracer(Protocol):
 
     def record_draw(self) -> None:
         """Record that this package is about to draw random numbers."""
+
+    def record_new_source(self, source: Any) -> None:
+        """Record that the traced function has made a source of random numbers, which begins again at each call."""
 
     def value(self, args: Any) -> Any:
         """Replace traced values in nested arguments by their plain arrays, which still belong to the tracer."""

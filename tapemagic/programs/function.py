@@ -232,10 +232,13 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
     - it changes nothing but Variables, by `assign`. Up to three calls may change something else, as the first call of a
       model builds its layers.
 
-    Otherwise it stays eager: if it prints, draws random numbers, opens a file, catches errors (``try``,
-    ``contextlib``), calls ``type(x)``, ``id``, ``eval`` or another library, or reads a set, an iterator, an object with
-    ``__getattr__``, or a bound method that is kept under a name (``add = items.append``). Not watched are assignments
-    to ``__bases__`` of a class, and patches of libraries and of built-in functions.
+    Layers that draw random numbers, such as `Dropout`, the functions of `tf.random`, `tf.print` and the checks of
+    `tf.debugging` are calls of the program: they draw, print and check at each call, in order.
+
+    Otherwise it stays eager: if it prints, draws numbers by `np.random` or `random`, sets a seed, opens a file, catches
+    errors (``try``, ``contextlib``), calls ``type(x)``, ``id``, ``eval`` or another library, or reads a set, an
+    iterator, an object with ``__getattr__``, or a bound method that is kept under a name (``add = items.append``). Not
+    watched are assignments to ``__bases__`` of a class, and patches of libraries and of built-in functions.
 
     Variables are assigned after the last line of the function: if it raises an error, they keep their values.
     Under a tape that is recording already, the function runs eagerly, and the tape records it.

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.effects import is_performing
 from tapemagic.engine.events import user_line
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.programs.object_kinds import (
@@ -176,7 +177,8 @@ class NotedStream:
 
     def _note(self) -> None:
         # Output of other threads isn't a side effect of this function.
-        if get_ident() != self._thread or PRINTS in self._effects:
+        # What tf.print writes is a call of the program.
+        if get_ident() != self._thread or PRINTS in self._effects or is_performing():
             return
         # Frames 0 and 1 are `_note` and `write`.
         frame: Any = sys._getframe(2)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
+from tapemagic.engine.effects import performed
 from tapemagic.engine.laziness import LAZY, is_lazy
 from tapemagic.engine.recording import Absent, live, open_blocks
 from tapemagic.engine.tensor.tensor import Traced, unwrap
@@ -131,6 +132,8 @@ class Trace:
         self._open = True
         self._sweeping: Any = None
         self._sweeping_at: Site | None = None
+        self._in_effect = False
+        self._new_sources: list[Any] = []
 
     def input(self, origin: Any, value: Any, name: str = "") -> Symbol:
         """Return a symbol for an input of the program."""
@@ -209,6 +212,36 @@ class Trace:
         if kind is None:
             return self._result(function, tuple(nodes), node_kwargs, result)
         return Symbol(self, self._written(function, nodes, node_kwargs, kind), result)
+
+    def effect(self, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Perform an effect with the values of symbols, and record it as a call that always happens.
+
+        Arguments that are neither values nor structures of values, such as generators, are kept by identity.
+        """
+        if self._in_effect or not self.is_recording:
+            return performed(function, concrete(tuple(args)), concrete(kwargs))
+        if any(x is source for source in self._new_sources for x in (*args, *kwargs.values())):
+            self.mark_exit("a random generator that the function makes")
+        self._in_effect = True
+        try:
+            try:
+                result = performed(function, concrete(tuple(args)), concrete(kwargs))
+            except Exception as error:
+                self.mark_exit(f"{a_or_an(type(error).__name__)} that the function catches")
+                self.raised = error
+                raise
+            if len(self.body) >= MAX_NODES:
+                self.mark_exit(f"more than {MAX_NODES:,} operations")
+                self.close()
+                return result
+            nodes = tuple(map(self.node, args))
+            node_kwargs = {name: self.node(x) for name, x in kwargs.items()}
+        finally:
+            self._in_effect = False
+        if result is None:
+            self._written(function, nodes, node_kwargs, ())
+            return None
+        return self._result(function, nodes, node_kwargs, result)
 
     def _result(self, function: Any, args: Any, kwargs: Any, result: Any) -> Any:
         """Return the symbol of a result with an unusual class, or the symbols of several results."""
@@ -334,8 +367,13 @@ class Trace:
 
     def record_draw(self) -> None:
         """Record the line on which a layer draws random numbers."""
-        if self.is_recording and self.first_draw_site is None:
+        if self.is_recording and not self._in_effect and self.first_draw_site is None:
             self.first_draw_site = self.site()
+
+    def record_new_source(self, source: Any) -> None:
+        """Record that the function has made a source of random numbers: a program would not begin it again."""
+        if not self._in_effect:
+            self._new_sources.append(source)
 
     def mark_exit(self, how: str) -> None:
         """Record that no program can contain the running line."""
@@ -381,6 +419,8 @@ class Trace:
 
     def _look_at(self, x: Any) -> None:
         """Stop the trace for an argument that runs user code or whose changes are not recorded."""
+        if self._in_effect:
+            return
         if may_run_user_code(x):
             self.mark_exit(f"a function that NumPy calls: {ARRAYS_AT_ONCE}")
         elif not callable(x) and not is_plain(x):
