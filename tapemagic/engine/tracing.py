@@ -31,6 +31,9 @@ class Tracer(Protocol):
     def owned_copy(self, x: Any) -> Any:
         """Return a copy of an array, for a caller that writes into it; in the program, it is the same value."""
 
+    def record_creation(self, variable: Any) -> None:
+        """Record that this thread made a variable."""
+
     def record_assignment(self, variable: Any, value: Any) -> None:
         """Record that this thread assigned a value to a variable."""
 
@@ -63,6 +66,11 @@ def trace_into(active: Tracer | None) -> Iterator[None]:
         yield
     finally:
         _tracer.reset(token)
+
+
+def untraced() -> Any:
+    """Return a context in which this thread reports no calls; traced values still record their computations."""
+    return trace_into(None)
 
 
 def numbers(args: Any) -> Any:

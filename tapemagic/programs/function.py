@@ -40,6 +40,11 @@ class Replayed:
         return self._programs.list()
 
     @property
+    def programs_cache(self) -> ProgramCache:
+        """The store of the programs."""
+        return self._programs
+
+    @property
     def why_eager(self) -> str:
         """The reasons why calls stay eager, with their lines; an empty string if all calls have a program."""
         return self._programs.why_eager
@@ -106,7 +111,7 @@ class Function(Replayed):
         update_wrapper(self, python_function)
         self.python_function = python_function
         self.max_programs = max_programs
-        self._programs = ProgramCache(max_programs, warns)
+        self._programs = self.new_cache(warns)
         self._programs.serve(self)
         self._bound: dict[int, tuple[Any, ProgramCache]] = {}
 
@@ -116,12 +121,16 @@ class Function(Replayed):
             return self
         return BoundFunction(self, owner)
 
+    def new_cache(self, warns: bool) -> ProgramCache:
+        """Return an empty store of programs."""
+        return ProgramCache(self.max_programs, warns)
+
     def programs_of(self, owner: Any) -> ProgramCache:
         """The programs of the function as a method of an object; they are deleted with the object."""
         entry = self._bound.get(id(owner))
         if entry is not None and entry[0]() is owner:
             return entry[1]
-        programs = ProgramCache(self.max_programs, self._programs.warns)
+        programs = self.new_cache(self._programs.warns)
         bound, i = self._bound, id(owner)
 
         def forget(_: Any) -> None:
@@ -141,13 +150,17 @@ class Function(Replayed):
         self._programs.reset()
         self._bound.clear()
 
+    def of(self, python_function: Callable[..., Any]) -> Function:
+        """Return another function with the same options."""
+        return Function(python_function, self.max_programs)
+
     def __copy__(self) -> Function:
-        return Function(self.python_function, self.max_programs)
+        return self.of(self.python_function)
 
     def __deepcopy__(self, memo: Any) -> Function:
         from copy import deepcopy
 
-        return Function(deepcopy(self.python_function, memo), self.max_programs)
+        return self.of(deepcopy(self.python_function, memo))
 
     def __reduce__(self) -> Any:
         module, name = getattr(self, "__module__", None), getattr(self, "__qualname__", "")
@@ -264,6 +277,11 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
         )
     if f is None:
         return lambda decorated: function(decorated, max_programs=max_programs)
+    return Function(checked_function(f), max_programs)
+
+
+def checked_function(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that can be traced, or raise an error."""
     if isinstance(f, Function):
         f = f.python_function
     candidate: Any = f
@@ -283,4 +301,4 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
     for test, what in odd:
         if test(inner):
             raise FunctionError(f"tm.function takes no function that is {what}")
-    return Function(f, max_programs)
+    return f

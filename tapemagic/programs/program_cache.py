@@ -43,7 +43,7 @@ MAX_CONSTANT_BYTES = 1 << 20
 
 # During a trace, symbols stand in objects that other threads may read: two traces at once would
 # record each other's symbols.
-_lock = threading.RLock()
+trace_lock = threading.RLock()
 """The lock of the thread that traces."""
 
 COMPUTING_FILES = frozenset(f.__code__.co_filename for f in (Trace.call, Symbol.__len__))
@@ -359,7 +359,7 @@ class ProgramCache:
 
     def _traced(self, entry: SignatureEntry, function: Any, call: Call, full: bool) -> Any:
         """Run the function and record what it computes."""
-        with _lock:
+        with trace_lock:
             guards = Guards(function, call.objects, entry.fixed)
             why = guards.refusal
             hopeless = full and all(first_change(each, guards) for _, each, _ in entry.pending)

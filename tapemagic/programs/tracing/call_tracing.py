@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
@@ -65,8 +66,10 @@ class TracedCall:
         self._ours: set[int] = set()
         self.nbytes = 0
 
-    def run(self, function: Callable[..., Any]) -> tuple[Program, Any]:
-        """Run the call, and return its program and result."""
+    def run(
+        self, function: Callable[..., Any], finish: Callable[[Any], Any] | None = None
+    ) -> tuple[Program, Any]:
+        """Run the call, and return its program and result, which `finish` converts."""
         self._prepare()
         self.function = function
         args, kwargs = self._call.args, self._call.kwargs
@@ -78,6 +81,7 @@ class TracedCall:
         try:
             self._enter()
             result = function(*call_args, **call_kwargs)
+            result = result if finish is None else finish(result)
             done = True
         finally:
             assigned = self._restored(done)
@@ -211,6 +215,23 @@ class TracedCall:
                 self._copies.append((x, rebuilt, contents_of(rebuilt)))
                 self._copied[id(rebuilt)] = x
         return rebuilt
+
+    @contextmanager
+    def outside(self) -> Iterator[None]:
+        """Give Variables their values inside the block, and what it assigns to them to the trace."""
+        kept = [(variable, value_of(variable), symbol) for variable, symbol, *_ in self._variables]
+        for variable, value, symbol in kept:
+            if value is not symbol:
+                self._trace.mark_exit("tf.init_scope after the assignment of a Variable")
+            exchange(variable, concrete(value))
+        try:
+            with self._trace.paused():
+                yield
+        finally:
+            for variable, value, _ in kept:
+                if type(value) is Symbol:
+                    set_concrete(value, value_of(variable))
+                    exchange(variable, value)
 
     # After the call.
 

@@ -57,6 +57,11 @@ CAUGHT = (ArithmeticError, LookupError, ValueError, Warning)
 MAX_NODES = 20_000
 """Maximum number of nodes; a longer function stays eager."""
 
+READS_MORE = (
+    "a Python function that reads or assigns more than its arguments: pass them, and return results"
+)
+"""The reason if a Python function that a program would call touches values of the traced function."""
+
 MAX_REASONS = 8
 """The number of reasons that a trace keeps: the first ones."""
 
@@ -150,6 +155,16 @@ class Trace:
         """Return True if calls are recorded: the trace is open, and this is its thread."""
         return self._open and get_ident() == self._thread
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Record nothing inside the block."""
+        was_open, self._open = self._open, False
+        try:
+            with trace_into(None):
+                yield
+        finally:
+            self._open = was_open
+
     def close(self) -> None:
         """Stop recording; the remaining symbols compute like their values."""
         self._open = False
@@ -222,6 +237,7 @@ class Trace:
             return performed(function, concrete(tuple(args)), concrete(kwargs))
         if any(x is source for source in self._new_sources for x in (*args, *kwargs.values())):
             self.mark_exit("a random generator that the function makes")
+        before = self._progress()
         self._in_effect = True
         try:
             try:
@@ -230,6 +246,9 @@ class Trace:
                 self.mark_exit(f"{a_or_an(type(error).__name__)} that the function catches")
                 self.raised = error
                 raise
+            if self._progress() != before or has_symbol(result):
+                self.mark_exit(READS_MORE)
+                return concrete(result)
             if len(self.body) >= MAX_NODES:
                 self.mark_exit(f"more than {MAX_NODES:,} operations")
                 self.close()
@@ -242,6 +261,10 @@ class Trace:
             self._written(function, nodes, node_kwargs, ())
             return None
         return self._result(function, nodes, node_kwargs, result)
+
+    def _progress(self) -> tuple[int, int, int]:
+        """Return how much was recorded, which the code of an effect must not change."""
+        return len(self.body), len(self.reasons), len(self._assigned)
 
     def _result(self, function: Any, args: Any, kwargs: Any, result: Any) -> Any:
         """Return the symbol of a result with an unusual class, or the symbols of several results."""
@@ -356,6 +379,9 @@ class Trace:
             if x.dtype.kind in "fc":
                 is_complex = self._written(np.iscomplexobj, (x._node,), {}, TRUTH)
                 self.body.append(Guard(is_complex, x.dtype.kind == "c", is_complex.site))
+
+    def record_creation(self, variable: Variable) -> None:
+        """Record that this thread has made a Variable; a trace that is compared with another one needn't know."""
 
     def record_assignment(self, variable: Variable, value: Any) -> None:
         """Record that this thread assigned a value to a Variable."""
