@@ -138,6 +138,9 @@ OPERATIONS = {
     "negative": "Neg", "matmul": "matmul", "floor_divide": "floordiv", "remainder": "mod",
     "getitem": "strided_slice", "sum": "Sum", "mean": "Mean", "exp": "Exp", "log": "Log", "sin": "Sin",
     "cos": "Cos", "tanh": "Tanh", "square": "Square", "sqrt": "Sqrt", "astype": "Cast",
+    "maximum": "Maximum", "minimum": "Minimum", "absolute": "Abs", "greater": "Greater", "less": "Less",
+    "where": "SelectV2", "reshape": "Reshape", "concatenate": "concat", "argmax": "ArgMax", "max": "Max",
+    "min": "Min",
 }  # fmt: skip
 """TensorFlow's names of operations."""
 
@@ -152,6 +155,10 @@ def operation_name(function: Any) -> str:
     ('mul', 'fft')
     """
     name = getattr(function, "__name__", "Identity")
+    if name == "reduce":
+        name = {"add": "sum", "maximum": "max", "minimum": "min"}.get(
+            function.__self__.__name__, name
+        )
     return OPERATIONS.get(name, name)
 
 
@@ -162,6 +169,7 @@ class OnceCache(ProgramCache):
 
     - `traces`: How often Python ran the function for a trace.
     - `signatures`: Descriptions of the traces, by the caller.
+    - `captures`: The identities of the Variables that the last trace reads.
     """
 
     def __init__(self, max_programs: int, warns: bool, finish: Callable[[Any], Any]) -> None:
@@ -169,6 +177,7 @@ class OnceCache(ProgramCache):
         self._finish = finish
         self.traces = 0
         self.signatures: list[Any] = []
+        self.captures: list[int] = []
         self._is_first = True
 
     def reset(self) -> None:
@@ -197,9 +206,9 @@ class OnceCache(ProgramCache):
         result, trace, program, captured = self._run_once(entry, function, call, noted)
         if trace is None:
             return result
-        if trace.created:
-            if not self._is_first:
-                raise ValueError(LATE)
+        if trace.created and not self._is_first:
+            raise ValueError(LATE)
+        if trace.created or trace.traced.lifted:
             # As in TensorFlow, a second trace follows, for what the function does when its Variables exist.
             trace, program, captured = self._traced_again(entry, function, call, noted)
         self._is_first = False
@@ -210,6 +219,7 @@ class OnceCache(ProgramCache):
                 self._warn(function)
             else:
                 captured.keep(program)
+                self.captures = [*captured.objects]
                 entry.pending.append((program, captured, call))
         return result
 
@@ -223,6 +233,7 @@ class OnceCache(ProgramCache):
         references = traced.references()
         states = random_states()
         self.traces += 1
+        self.captures = []
         try:
             with noted, tracing(trace):
                 program, result = traced.run(function, self._finish)
@@ -267,6 +278,8 @@ class OnceCache(ProgramCache):
     def _why_no_program(self, trace: OnceTrace, program: Program, call: Call) -> str:
         """Return the reason why a trace cannot become a program, or ''."""
         effects: dict[str, Any] = {}
+        if trace.traced.lifted:
+            return MADE_OUTSIDE
         if trace.drawn:
             effects[DRAWS] = None
         elif trace.first_draw_site is not None:
@@ -296,6 +309,9 @@ class OnceCache(ProgramCache):
             raise last.error  # by a check, which needs no run of Python
         return super()._rerun_after_error(missed, function, args, kwargs)
 
+
+MADE_OUTSIDE = "it makes Variables in tf.init_scope() at each call: keep them"
+"""The reason if the second trace of a call makes Variables outside of the trace as well."""
 
 WITH_VARIABLES = (
     "it uses Variables, and calls a Python function by tf.py_function, which may assign them: call it "

@@ -46,6 +46,7 @@ class TracedCall:
     - `call`: The arguments, taken apart.
 
     - `function`: The traced function.
+    - `lifted`: The Variables that were made `outside`: the trace has no symbols for them.
     - `nbytes`: After the call: the bytes of the reachable arrays that were replaced by symbols.
     """
 
@@ -65,6 +66,7 @@ class TracedCall:
         self._places: list[tuple[Location, Any, Any]] = []
         self._ours: set[int] = set()
         self.nbytes = 0
+        self.lifted: list[Variable] = []
 
     def run(
         self, function: Callable[..., Any], finish: Callable[[Any], Any] | None = None
@@ -219,6 +221,7 @@ class TracedCall:
     @contextmanager
     def outside(self) -> Iterator[None]:
         """Give Variables their values inside the block, and what it assigns to them to the trace."""
+        existing = {id(variable) for variable in living()}
         kept = [(variable, value_of(variable), symbol) for variable, symbol, *_ in self._variables]
         for variable, value, symbol in kept:
             if value is not symbol:
@@ -232,6 +235,7 @@ class TracedCall:
                 if type(value) is Symbol:
                     set_concrete(value, value_of(variable))
                     exchange(variable, value)
+            self.lifted += [x for x in living() if id(x) not in existing]
 
     # After the call.
 

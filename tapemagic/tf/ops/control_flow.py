@@ -14,6 +14,7 @@ from tapemagic.engine.effects import effect
 from tapemagic.engine.nest import is_leaf, leaves, pack
 from tapemagic.engine.recording import live
 from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.engine.tensor.variable import living, value_of
 from tapemagic.engine.tracing import tracer, untraced
 from tapemagic.errors import OptionError, UnsupportedArgumentError
 from tapemagic.tf.core.adapter import adapter
@@ -317,7 +318,11 @@ def _called_by_programs(trace: Any, way: Any, func: Any, inp: Any, Tout: Any) ->
     """Call a Python function as an effect of a program, which calls it at each run."""
     several = isinstance(Tout, list | tuple)
     kinds = [*Tout] if several else [Tout]
+    before = [(variable, value_of(variable)) for variable in living()]
     arrays = call_python(way, func, [unwrap(tensor(x)) for x in inp], kinds)
+    if any(value_of(variable) is not value for variable, value in before):
+        # A later line would read the new value, and the program take it for a constant.
+        trace.mark_exit(f"tf.{way.__name__} of a function that assigns a Variable")
     if arrays is None:
         return []
     # Shapes may depend on the numbers, and later calls of the program are made for these.

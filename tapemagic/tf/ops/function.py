@@ -23,6 +23,9 @@ from tapemagic.tf.core.tensor import eager
 from tapemagic.tf.errors import InvalidArgumentError
 from tapemagic.tf.ops.creation import TensorSpec
 
+RESOURCE = "TensorSpec(shape=(), dtype=tf.resource, name=None)"
+"""TensorFlow's description of a Variable that a trace reads."""
+
 ANY_ARGUMENTS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 """The flags of code that takes any number of arguments."""
 
@@ -95,9 +98,10 @@ class Function:
         for name, value in given.items():
             kind = parameters.parameters[name].kind.name  # type: ignore[union-attr]
             lines.append(f"  {name} ({kind}): {_kind_of(value)}")
-        if len(lines) == 1:
-            lines.append("  None")
-        return "\n".join([*lines, "Output Type:", f"  {_kind_of(result)}", "Captures:", "  None"])
+        captures = [f"  {i}: {RESOURCE}" for i in self._traced.programs_cache.captures] or [
+            "  None"
+        ]
+        return "\n".join([*lines, "Output Type:", f"  {_kind_of(result)}", "Captures:", *captures])
 
     def parameter_names(self) -> list[str]:
         """Return the names of the parameters, in their order."""
@@ -239,7 +243,7 @@ def _kind_of(x: Any) -> str:
         kind = "List" if isinstance(x, list) else "Tuple"
         return f"{kind}[{', '.join(map(_kind_of, x))}]"
     if isinstance(x, Mapping):
-        return f"Dict[{[[key, _kind_of(part)] for key, part in x.items()]}]"
+        return f"Dict[{', '.join(f'[{key!r}, {_kind_of(part)}]' for key, part in x.items())}]"
     return f"Literal[{x!r}]"
 
 
