@@ -226,8 +226,15 @@ def note_draw(rng: np.random.Generator) -> np.random.Generator:
     return rng
 
 
-def refuse_seeds() -> None:
-    """End a running trace, because a program would go on drawing where the function begins again."""
+SEED = "a seed: set it before the call"
+"""The reason why no program sets a seed: it would draw on where the function begins again."""
+
+
+def keep_out_of_programs(what: str) -> None:
+    """End a running trace at something that a program would not do again, such as setting a seed or reading a file.
+
+    - `what`: Its name, a colon, and what to do instead.
+    """
     trace = tracer()
     if trace is not None:
-        trace.mark_exit("a seed: set it before the call")
+        trace.mark_exit(what)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.effects import draws, note_draw, refuse_seeds
+from tapemagic.engine.effects import SEED, draws, keep_out_of_programs, note_draw
 from tapemagic.engine.operations.normalization import masked
 from tapemagic.engine.runtime import register_global_state
 from tapemagic.engine.tracing import tracer
@@ -37,7 +37,7 @@ def set_random_seed(seed: int) -> None:
     """
     if seed is None:
         raise OptionError("a seed must be an integer, not None: write set_random_seed(0)")
-    refuse_seeds()
+    keep_out_of_programs(SEED)
     _global[0] = generator(seed)
 
 

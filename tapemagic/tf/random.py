@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.effects import draws, note_draw, refuse_seeds
+from tapemagic.engine.effects import SEED, draws, keep_out_of_programs, note_draw
 from tapemagic.engine.runtime import register_global_state
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tracing import tracer
@@ -17,18 +17,14 @@ from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.dtype import as_dtype, float32, int32, int64
 from tapemagic.tf.core.missing import missing
 
+DRAW = "a random number: draw it before the call, and pass it as an argument"
+"""The reason if a generator leaves this module, whose draws a program would not repeat."""
+
 __all__ = [
     "Generator", "categorical", "gamma", "get_global_generator", "normal", "poisson",
     "set_global_generator", "set_seed", "shuffle", "stateless_normal", "stateless_truncated_normal",
     "stateless_uniform", "truncated_normal", "uniform",
 ]  # fmt: skip
-
-
-def _tell_draw() -> None:
-    """End a running trace, because a program would repeat the random numbers drawn while tracing."""
-    trace = tracer()
-    if trace is not None:
-        trace.mark_exit("a random number: draw it before the call, and pass it as an argument")
 
 
 class _State:
@@ -113,7 +109,7 @@ def set_seed(seed: int) -> None:
         set_random_seed,
     )  # imported here, because few programs need the layers
 
-    refuse_seeds()
+    keep_out_of_programs(SEED)
     # default_rng refuses negative seeds, which TensorFlow accepts.
     _state.reset(int(seed) % 2**64)
     set_random_seed(int(seed) % 2**64)
@@ -336,7 +332,7 @@ class Generator:
 
     @property
     def _rng(self) -> np.random.Generator:
-        _tell_draw()
+        keep_out_of_programs(DRAW)
         return self._own
 
     @classmethod
@@ -351,7 +347,7 @@ class Generator:
 
     def reset_from_seed(self, seed: int) -> None:
         """Restart this generator from a seed."""
-        refuse_seeds()
+        keep_out_of_programs(SEED)
         self._own = np.random.default_rng(int(seed) % 2**64)
 
     def split(self, count: int = 1) -> list[Generator]:
@@ -416,7 +412,7 @@ _state = register_global_state(_State())
 
 def numpy_generator(seed: int | None = None) -> np.random.Generator:
     """Return the NumPy generator for an operation seed, or the common one; `set_seed` resets both."""
-    _tell_draw()
+    keep_out_of_programs(DRAW)
     return _state.generator(seed)
 
 
@@ -429,7 +425,7 @@ def get_global_generator() -> Generator:
 
 def set_global_generator(generator: Generator) -> None:
     """Replace the global generator."""
-    refuse_seeds()
+    keep_out_of_programs(SEED)
     _state.default = generator
 
 

@@ -7,6 +7,7 @@ import gc
 import pickle
 import random
 import threading
+import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -408,3 +409,45 @@ def test_variables_that_are_made_outside_of_the_trace() -> None:
 
     with pytest.warns(EagerWarning, match="makes Variables in tf.init_scope"):
         assert [float(g(tf.constant(1.0))) for _ in range(3)] == [2.0] * 3
+
+
+def test_the_elements_of_a_dataset_are_no_constants() -> None:
+    """A shuffled dataset has another order in each epoch, and an iterator goes on."""
+    numbers = tf.data.Dataset.range(6).shuffle(6).batch(2)
+    rest = iter(tf.data.Dataset.from_tensor_slices([1.0, 2.0, 3.0, 4.0]))
+
+    @tf.function
+    def epoch(dataset: Any) -> Any:
+        return tf.concat([batch * 1 for batch in dataset], 0)
+
+    @tf.function
+    def following() -> Any:
+        return next(rest) * 2
+
+    with pytest.warns(EagerWarning, match="an element of a dataset"):
+        orders = [tuple(epoch(numbers).numpy().tolist()) for _ in range(8)]
+    assert len(set(orders)) > 1
+    assert {tuple(sorted(order)) for order in orders} == {(0, 1, 2, 3, 4, 5)}
+    with pytest.warns(EagerWarning, match="an element of a dataset"):
+        assert [float(following()) for _ in range(4)] == [2.0, 4.0, 6.0, 8.0]
+
+
+def test_a_file_is_read_at_each_call(tmp_path: Any) -> None:
+    """Restored Variables are no constants."""
+    v = tf.Variable(1.0)
+    checkpoint = tf.train.Checkpoint(v=v)
+    path = checkpoint.write(str(tmp_path / "checkpoint"))
+
+    @tf.function
+    def restored() -> Any:
+        checkpoint.read(path)
+        return v + 0.0
+
+    found = []
+    with warnings.catch_warnings(action="ignore"):
+        for value in (1.0, 2.0, 3.0):
+            v.assign(value)
+            checkpoint.write(path)
+            found.append(float(restored()))
+    assert found == [1.0, 2.0, 3.0]
+    assert "a file that is read" in restored.why_eager
