@@ -23,8 +23,8 @@ from tapemagic.explain.carrying_words import Asked, Certainty, Exit, Reading
 from tapemagic.explain.known_functions import kind_of
 from tapemagic.explain.program_text import MAX_PARSED, around, expression_of, text_of
 
-MAX_PROGRAMS = 256
-"""Maximum number of programs to read; with more, it isn't known where values go."""
+MAX_PROGRAMS = 100
+"""Maximum number of programs to read; with more, it isn't known which words carry a value into the target."""
 
 
 def flows_into(
@@ -83,25 +83,23 @@ class Cell(NamedTuple):
 
 
 def _cells(files: Collection[str]) -> tuple[Cell, ...]:
-    """Return the cells of the notebook, the newest first, or nothing if none of some files is a cell."""
+    """Return the cells of the notebook, the last run first, or nothing if none of some files is a cell."""
     if not any(map(CELL_FILE.search, files)):
         return ()
     # Of a copy, because a thread may add a cell meanwhile.
     cells = [file for file in reversed([*linecache.cache]) if CELL_FILE.search(file)]
+    # Where IPython doesn't count, the order in which the cells became known stays.
+    cells.sort(key=_number_of, reverse=True)
     return tuple(Cell(file, "".join(source_lines(file))) for file in cells)
 
 
 def _cells_after(files: Collection[str], cells: Sequence[Cell]) -> frozenset[Cell]:
-    """Return the cells that may have run after some files, those with the conversions, began to run.
+    """Return the cells that may have run after the first of some files, those with the conversions.
 
     Cells that ran before that can't have computed with a converted value, except in functions that they define.
     """
-    numbers = [_number_of(cell.file) for cell in cells]
     own = [k for k, cell in enumerate(cells) if cell.file in files]
-    if not set(files) <= {cell.file for cell in cells}:
-        return frozenset(cells)
-    first, number = max(own), min(numbers[k] for k in own)
-    return frozenset(x for k, x in enumerate(cells) if k < first or numbers[k] > number)
+    return frozenset(cells[: max(own)] if len(own) == len(files) else cells)
 
 
 def _number_of(file: str) -> int:
@@ -127,8 +125,11 @@ def _flows_into(
     options = exits, source, steps, assignments, dict(kinds)
     own = programs = _with_definitions(trees, cells, asked[0])
     while True:
-        reading = Reading(programs, *options, Asked(*asked), is_narrow=False)
+        reading = Reading(programs[:MAX_PROGRAMS], *options, Asked(*asked), is_narrow=False)
         wide = reading.flows()
+        if len(programs) > MAX_PROGRAMS:
+            wide = reading.carried_anywhere()
+            break
         # Later cells with a carrying word may pass the value on; earlier ones may have named an object that stores it.
         words, storing = reading.carrying_names(), reading.storing_names()
         named = [x for x in cells if (words if x in after else storing) & names_of_cell(x).used]
@@ -136,13 +137,10 @@ def _flows_into(
         if not new:
             break
         programs = _with_definitions((*programs, *new), cells, asked[0])
-        if len(programs) > MAX_PROGRAMS:
-            wide = reading.carried_anywhere()
-            break
     narrow = wide
     if any(wide):
         # Cells that only use a carrying word may be older versions of others.
-        narrow = Reading(own, *options, Asked(*asked), is_narrow=True).flows()
+        narrow = Reading(own[:MAX_PROGRAMS], *options, Asked(*asked), is_narrow=True).flows()
     certainties = (Certainty.NO, Certainty.PERHAPS, Certainty.LIKELY)
     return [certainties[a + (a and b)] for a, b in zip(wide, narrow, strict=True)]
 
