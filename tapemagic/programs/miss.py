@@ -16,22 +16,22 @@ class Miss:
     - `guard`: The number of the guard that failed, counted from 1, or 0 if the arguments or a reachable object differ.
     - `program`: The program whose guard failed.
     - `error`: Type of Exception, or None. The class of the error that the program raised.
-    - `journal`: Journal or None. The effects of the program before it ended.
+    - `attempt`: Attempt or None. The effects of the program before it ended.
     """
 
-    __slots__ = ("error", "guard", "journal", "program")
+    __slots__ = ("attempt", "error", "guard", "program")
 
     def __init__(
         self,
         guard: int,
         program: Any = None,
         error: type[Exception] | None = None,
-        journal: Any = None,
+        attempt: Any = None,
     ) -> None:
         self.guard = guard
         self.program = program
         self.error = error
-        self.journal = journal
+        self.attempt = attempt
 
 
 MISS = Miss(0)
@@ -59,10 +59,6 @@ def miss_from_error(parts: Sequence[tuple[int, object]]) -> Miss:
     if running is None or isinstance(running, Miss):
         raise error
     attempt = error.__dict__.pop(ATTEMPT, None)
-    journal = None
-    if attempt is not None:
-        attempt.restart()
-        journal = attempt.journal
     if isinstance(error, Retrace):
-        return Miss(error.args[0], running, journal=journal)
-    return Miss(0, running, type(error), journal)
+        return Miss(error.args[0], running, attempt=attempt)
+    return Miss(0, running, type(error), attempt)

@@ -166,9 +166,15 @@ class ProgramCache:
 
     def call(self, function: Any, args: Any, kwargs: Any, missed: Miss) -> Any:
         """Run another program than the last one, or trace the function."""
-        # The next attempts repeat the draws of the last one, and none of its other effects.
-        with Noted(missed.journal):
+        self._restart(missed)
+        with Noted(missed.attempt and missed.attempt.journal):
             return self._call(function, args, kwargs, missed)
+
+    @classmethod
+    def _restart(cls, missed: Miss) -> None:
+        """Let the next attempt repeat the draws of a program that has ended early, and none of its other effects."""
+        if missed.attempt is not None:
+            missed.attempt.restart()
 
     def _call(self, function: Any, args: Any, kwargs: Any, missed: Miss) -> Any:
         if missed.program is not None:
@@ -229,6 +235,7 @@ class ProgramCache:
                 if result.__class__ is not Miss:
                     self._set_driver(each)
                     return result
+                self._restart(result)
                 if result.error:
                     return self._rerun_after_error(result, function, args, kwargs)
                 missed = result if result.program is not None else missed
@@ -277,6 +284,8 @@ class ProgramCache:
                 if not each.rebind_if_unchanged(guards):
                     continue
                 result = each.driver(*call.args, **call.kwargs)
+            if result.__class__ is Miss:
+                self._restart(result)
             if result.__class__ is Miss and result.error:
                 return None, self._rerun_after_error(result, function, call.args, call.kwargs)
             if result.__class__ is not Miss:

@@ -303,11 +303,16 @@ class OnceCache(ProgramCache):
         self._set_driver(compiled)
 
     @classmethod
-    def _rerun_after_error(cls, missed: Miss, function: Any, args: Any, kwargs: Any) -> Any:
-        last = missed.journal.entries[-1] if missed.journal and missed.journal.entries else None
-        if isinstance(last, Outcome) and type(last.error) is missed.error:
+    def _restart(cls, missed: Miss) -> None:
+        entries = missed.attempt.journal.entries if missed.attempt is not None else []
+        last = entries[-1] if entries else None
+        if (
+            isinstance(last, Outcome)
+            and last.error is not None
+            and type(last.error) is missed.error
+        ):
             raise last.error  # by a check, which needs no run of Python
-        return super()._rerun_after_error(missed, function, args, kwargs)
+        super()._restart(missed)
 
 
 MADE_OUTSIDE = "it makes Variables in tf.init_scope() at each call: keep them"

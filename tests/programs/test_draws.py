@@ -156,21 +156,25 @@ PROGRAMS: dict[Callable[..., Any], int] = {
 }  # fmt: skip
 
 
+@pytest.mark.parametrize("wrap", [tm.function, tf.function], ids=["tm", "tf"])
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
-def test_a_program_does_what_the_function_does(f: Callable[..., Any], capsys: Any) -> None:
+def test_a_program_does_what_the_function_does(
+    f: Callable[..., Any], wrap: Callable[[Any], Any], capsys: Any
+) -> None:
     """The same numbers, output and errors, and the same numbers afterwards."""
     expected = outcomes(f, capsys, 16)
-    g = tm.function(f)
+    g = wrap(f)
     assert outcomes(g, capsys, 16) == expected
     assert len(g.programs) == PROGRAMS[f], g.why_eager
     assert g.why_eager == ""
     assert outcomes(g, capsys, 16) == expected  # by programs alone
 
 
-def test_a_loop_until_a_draw_is_large(capsys: Any) -> None:
+@pytest.mark.parametrize("wrap", [tm.function, tf.function], ids=["tm", "tf"])
+def test_a_loop_until_a_draw_is_large(wrap: Callable[[Any], Any], capsys: Any) -> None:
     """A branch for each number of draws; whatever has no program yet is traced, and draws once."""
     expected = outcomes(in_a_loop, capsys, 40)
-    g = tm.function(in_a_loop)
+    g = wrap(in_a_loop)
     assert outcomes(g, capsys, 40) == expected
     assert outcomes(g, capsys, 40) == expected
     assert len(g.programs) > 2

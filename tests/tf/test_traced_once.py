@@ -451,3 +451,71 @@ def test_a_file_is_read_at_each_call(tmp_path: Any) -> None:
             found.append(float(restored()))
     assert found == [1.0, 2.0, 3.0]
     assert "a file that is read" in restored.why_eager
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tf.keras.optimizers.SGD(0.1, momentum=0.9),
+        lambda: tf.keras.optimizers.Adam(0.1, clipnorm=1.0),
+        lambda: tf.keras.optimizers.Adagrad(0.1),
+    ],
+)
+def test_a_constant_gradient_is_part_of_a_step(make: Any) -> None:
+    """The gradient of a last bias, as in the loss of a Wasserstein critic, reads nothing that the trace follows."""
+    found = []
+    for wrap in (tf.function, lambda f: f):
+        bias, w, optimizer = tf.Variable([1.0, 2.0]), tf.Variable([3.0, 4.0]), make()
+
+        def step(x: Any, bias: Any = bias, w: Any = w, optimizer: Any = optimizer) -> Any:
+            with tf.GradientTape() as tape:
+                loss = tf.reduce_sum(bias) * 2.0 + tf.reduce_sum(w * x)
+            optimizer.apply_gradients(zip(tape.gradient(loss, [bias, w]), [bias, w], strict=True))
+            return loss
+
+        f = wrap(lambda x, step=step: step(x))
+        found.append([float(f(X[:2])) for _ in range(5)] + bias.numpy().tolist())
+    assert found[0] == found[1]
+
+
+def test_a_critic_with_a_gradient_penalty(capsys: Any) -> None:
+    """Draws, Dropout, nested tapes and output in one step: the same numbers as eagerly, and one program."""
+    layers = tf.keras.layers
+    generator = tf.keras.Sequential([layers.Dense(4, "relu"), layers.Dense(2)])
+    critic = tf.keras.Sequential([layers.Dense(4, "tanh"), layers.Dropout(0.2), layers.Dense(1)])
+    generator.build((None, 3)), critic.build((None, 2))
+    start = [v.numpy() for v in critic.variables]
+
+    def run(wrap: Callable[[Any], Any]) -> Any:
+        for variable, value in zip(critic.variables, start, strict=True):
+            variable.assign(value)
+        optimizer = tf.keras.optimizers.Adam(0.01)
+        optimizer.build(critic.trainable_variables)
+
+        def step(real: Any) -> Any:
+            noise = tf.random.normal([8, 3])
+            with tf.GradientTape() as tape:
+                fake = generator(noise, training=True)
+                share = tf.random.uniform([8, 1])
+                mixed = share * real + (1 - share) * fake
+                with tf.GradientTape() as inner:
+                    inner.watch(mixed)
+                    score = critic(mixed, training=True)
+                penalty = tf.reduce_mean((tf.norm(inner.gradient(score, mixed), axis=1) - 1) ** 2)
+                loss = tf.reduce_mean(critic(fake, training=True) - critic(real, training=True))
+                loss += 10 * penalty
+            variables = critic.trainable_variables
+            optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+            tf.print("loss", loss)
+            return loss
+
+        tf.random.set_seed(1)
+        f = wrap(step)
+        losses = [float(f(tf.ones((8, 2)))) for _ in range(5)]
+        return losses, [v.numpy().tolist() for v in critic.variables], capsys.readouterr().err, f
+
+    *found, step = run(tf.function)
+    *expected, _ = run(lambda f: f)
+    assert found == expected
+    assert len(set(found[0])) == 5
+    assert (step.experimental_get_tracing_count(), len(step.programs), step.why_eager) == (1, 1, "")

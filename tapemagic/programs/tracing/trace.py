@@ -231,7 +231,8 @@ class Trace:
     def effect(self, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Perform an effect with the values of symbols, and record it as a call that always happens.
 
-        Arguments that are neither values nor structures of values, such as generators, are kept by identity.
+        Arguments that are neither values nor structures of values, such as generators, are kept by identity. A keyword
+        that is None must mean the same as no keyword.
         """
         if self._in_effect or not self.is_recording:
             return performed(function, concrete(tuple(args)), concrete(kwargs))
@@ -254,7 +255,7 @@ class Trace:
                 self.close()
                 return result
             nodes = tuple(map(self.node, args))
-            node_kwargs = {name: self.node(x) for name, x in kwargs.items()}
+            node_kwargs = {name: self.node(x) for name, x in kwargs.items() if x is not None}
         finally:
             self._in_effect = False
         if result is None:
