@@ -144,6 +144,26 @@ def impure_library(x: Any) -> str:
     return "" if is_user or is_pure(name) else name.partition(".")[0].lstrip("_")
 
 
+def state_of(generator: Any) -> Any:
+    """Return the state of a generator of NumPy or Python, in a form that can be compared.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> before = state_of(rng)
+    >>> _ = rng.random()
+    >>> state_of(rng) == before
+    False
+    """
+    if isinstance(generator, random.Random):
+        # The generator of the operating system has no state: each draw differs.
+        is_system = isinstance(generator, random.SystemRandom)
+        return object() if is_system else generator.getstate()
+    if isinstance(generator, np.random.RandomState):
+        return _frozen(generator.get_state(legacy=False))
+    return _frozen(getattr(generator, "bit_generator", generator).state)
+
+
 def random_states() -> Any:
     """Return the states of the global generators of NumPy and Python, which differ after each draw."""
     # NumPy's normal numbers come in pairs: the second one changes only `has_gauss`, so the whole state is compared.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import FunctionType
+import functools
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from tapemagic.engine.effects import Noted, Outcome, has_effect
@@ -14,7 +17,12 @@ from tapemagic.programs.entries import reference
 from tapemagic.programs.function import Function
 from tapemagic.programs.guards import Guards
 from tapemagic.programs.miss import Miss
-from tapemagic.programs.object_kinds import GENERATORS
+from tapemagic.programs.object_kinds import (
+    GENERATORS,
+    is_user_class,
+    is_user_code,
+    is_user_module,
+)
 from tapemagic.programs.program import Program
 from tapemagic.programs.program_cache import (
     INTERNAL_ERROR,
@@ -24,7 +32,7 @@ from tapemagic.programs.program_cache import (
     trace_lock,
 )
 from tapemagic.programs.reasons import DRAWS_AT_EACH_CALL, in_words, line_of
-from tapemagic.programs.side_effects import DRAWS, random_states
+from tapemagic.programs.side_effects import DRAWS, random_states, state_of
 from tapemagic.programs.signature import Call
 from tapemagic.programs.text.naming import argument_names, identifier
 from tapemagic.programs.tracing.call_tracing import TracedCall
@@ -231,7 +239,7 @@ class OnceCache(ProgramCache):
         trace = OnceTrace(function, call)
         traced = trace.traced = TracedCall(trace, captured, call)
         references = traced.references()
-        states = random_states()
+        states, generators = random_states(), Generators(function, call.leaves)
         self.traces += 1
         self.captures = []
         try:
@@ -247,8 +255,8 @@ class OnceCache(ProgramCache):
             result = self._run(function, call.args, call.kwargs)
             self._mark_eager(entry, (), in_words(how, line_of(site)))
             return result, None, None, None
-        if states != random_states() or draws_by_generators(function):
-            trace.drawn = True
+        known = noted.journal.generators()
+        trace.drawn = states != random_states() or generators.have_drawn(known)
         # In a list, because symbols that are left in the result are replaced where they are stored.
         results = [result]
         del result
@@ -331,28 +339,116 @@ def calls_python(program: Program) -> bool:
     return any(getattr(f, "__name__", "") == "call_python" and has_effect(f) for f in functions)
 
 
-def draws_by_generators(function: Any) -> bool:
-    """Return True if a function reads a generator of NumPy or Python, whose numbers would be constants.
+MAX_VISITED = 5000
+"""Maximum number of objects that are searched for generators."""
+
+
+class Generators:
+    """The generators of NumPy and Python that a function reaches, and their states now.
+
+    - `makes`: Whether its code makes some, whose numbers would be constants of a trace.
 
     Examples
     --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
-    >>> draws_by_generators(lambda: rng.normal()), draws_by_generators(lambda: np.ones(2))
-    (True, False)
+    >>> found = Generators(lambda: rng.normal(), [])
+    >>> found.have_drawn([])
+    False
+    >>> _ = rng.normal()
+    >>> found.have_drawn([])
+    True
     """
-    owner = getattr(function, "__self__", None)
-    held = [*getattr(owner, "__dict__", {}).values()]
-    plain = getattr(function, "__func__", function)
-    if isinstance(plain, FunctionType):
-        held += [plain.__globals__.get(name) for name in plain.__code__.co_names]
-        held += [*(plain.__defaults__ or ()), *(plain.__kwdefaults__ or {}).values()]
-        for cell in plain.__closure__ or ():
-            try:
+
+    def __init__(self, function: Any, arguments: Sequence[Any]) -> None:
+        self.makes = False
+        self._states: list[tuple[Any, Any]] = []
+        queue = deque([(function, frozenset[str]()), *((x, frozenset[str]()) for x in arguments)])
+        seen: set[int] = set()
+        while queue and len(seen) < MAX_VISITED:
+            x, names = queue.popleft()
+            if id(x) not in seen:
+                seen.add(id(x))
+                queue.extend(self._parts(x, names))
+
+    def have_drawn(self, known: Sequence[Any]) -> bool:
+        """Return True if a generator has drawn, except those whose draws a program repeats."""
+        return self.makes or any(
+            state_of(x) != state
+            for x, state in self._states
+            if not any(x is each for each in known)
+        )
+
+    def _parts(self, x: Any, names: frozenset[str]) -> Iterator[tuple[Any, frozenset[str]]]:
+        """Note a generator, or yield the objects that an object refers to, and the names in the code that reads it."""
+        if isinstance(x, GENERATORS):
+            self._states.append((x, state_of(x)))
+        elif isinstance(x, MethodType):
+            yield from ((x.__func__, names), (x.__self__, frozenset(code_names(x.__func__))))
+        elif isinstance(x, FunctionType):
+            yield from self._held(x)
+        else:
+            yield from ((part, names) for part in parts_of(x, names))
+
+    def _held(self, x: FunctionType) -> Iterator[tuple[Any, frozenset[str]]]:
+        """Yield the objects that a user function reads."""
+        if not is_user_code(x.__code__):
+            return
+        read = frozenset(code_names(x))
+        self.makes = self.makes or not read.isdisjoint(MAKING)
+        held = [x.__globals__.get(name) for name in read]
+        held += [*(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+        for cell in x.__closure__ or ():
+            with suppress(ValueError):  # a name without a value yet
                 held.append(cell.cell_contents)
-            except ValueError:  # a name without a value yet
-                continue
-    return any(isinstance(x, GENERATORS) for x in held)
+        yield from ((part, read) for part in held)
+
+
+def parts_of(x: Any, names: frozenset[str]) -> list[Any]:
+    """Return the parts of a structure, module, class or object that code with these names may read.
+
+    Examples
+    --------
+    >>> parts_of({"a": 1.0}, frozenset())
+    [1.0]
+    """
+    if isinstance(x, list | tuple):
+        return [*x]
+    if isinstance(x, dict):
+        return [*x.values()]
+    if isinstance(x, functools.partial):
+        return [x.func, x.args, x.keywords]
+    if isinstance(x, ModuleType):
+        return [vars(x)[name] for name in names & vars(x).keys()] if is_user_module(x) else []
+    if isinstance(x, type):
+        return [*vars(x).values()] if is_user_class(x) else []
+    parts = [*(getattr(x, "__dict__", None) or {}).values()]
+    for kind in filter(is_user_class, type(x).__mro__):
+        # Its __init__ ran before the call.
+        parts += [part for name, part in vars(kind).items() if name in names or name == "__call__"]
+    return parts
+
+
+MAKING = frozenset({"default_rng", "RandomState", "SeedSequence", "SystemRandom", "urandom"})
+"""Names in code that makes generators."""
+
+
+def code_names(function: Any) -> set[str]:
+    """Return the names in the code of a function, and of the functions in it.
+
+    Examples
+    --------
+    >>> code_names(lambda: [abs(x) for x in range(3)]) >= {"abs", "range"}
+    True
+    """
+    codes = [getattr(function, "__code__", None)]
+    names: set[str] = set()
+    while codes:
+        code = codes.pop()
+        if isinstance(code, CodeType):
+            names.update(code.co_names)
+            codes += code.co_consts
+    return names
 
 
 class TracedOnce(Function):

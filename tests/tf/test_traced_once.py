@@ -38,11 +38,24 @@ class WithGenerator:
         return x * self.rng.random()
 
 
+def noise() -> Any:
+    """Draw where another function is called."""
+    return RNG.random()
+
+
+TABLE = {"rng": [RNG]}
+
+
 DRAWING_BY_PYTHON: list[Callable[[Any], Any]] = [
     lambda x: x * np.random.rand(),  # noqa: NPY002
     lambda x: x * random.random(),  # noqa: S311
     lambda x: x * RNG.random(),
     lambda x, rng=RNG: x * rng.random(),
+    lambda x: x * noise(),
+    lambda x: x * TABLE["rng"][0].random(),
+    lambda x: x * np.random.default_rng().random(),
+    lambda x: x * random.SystemRandom().random(),
+    lambda x: tf.add_n([x * noise() for _ in range(2)]),
     lambda x: x if np.random.rand() < 2 else -x,  # noqa: NPY002
 ]
 
@@ -68,6 +81,18 @@ def self_drawn() -> list[float]:
     """The draws of one object."""
     one = WithGenerator()
     return [float(one.method(X)[0]) for _ in range(4)]
+
+
+def test_a_generator_that_does_not_draw_is_no_reason() -> None:
+    """Or one whose draws are those of a layer."""
+    held = WithGenerator()
+    f = tf.function(lambda x: x * 2 if held.rng else x)
+    drop = tf.keras.layers.Dropout(0.5, seed=np.random.default_rng(0))
+    g = tf.function(lambda x: drop(x, training=True))
+    for h in (f, g):
+        found = [h(tf.ones(50)).numpy().tolist() for _ in range(3)]
+        assert (len(h.programs), h.why_eager) == (1, "")
+    assert found[0] != found[1] != found[2]
 
 
 def test_seeds_and_new_generators_keep_a_function_eager() -> None:
