@@ -9,6 +9,8 @@ from contextlib import suppress
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from tapemagic.engine.effects import Noted, Outcome, has_effect
 from tapemagic.engine.runtime import without_garbage_collection
 from tapemagic.engine.tensor.variable import Variable, exchange, living, value_of
@@ -339,8 +341,25 @@ def calls_python(program: Program) -> bool:
     return any(getattr(f, "__name__", "") == "call_python" and has_effect(f) for f in functions)
 
 
-MAX_VISITED = 5000
+MAX_VISITED = 20_000
 """Maximum number of objects that are searched for generators."""
+
+HOLDING_NOTHING = frozenset(
+    {
+        int,
+        float,
+        complex,
+        bool,
+        str,
+        bytes,
+        type(None),
+        np.ndarray,
+        np.dtype,
+        np.float32,
+        np.float64,
+    }
+)
+"""Common classes of objects without generators."""
 
 
 class Generators:
@@ -369,7 +388,8 @@ class Generators:
             x, names = queue.popleft()
             if id(x) not in seen:
                 seen.add(id(x))
-                queue.extend(self._parts(x, names))
+                parts = self._parts(x, names)
+                queue.extend(part for part in parts if type(part[0]) not in HOLDING_NOTHING)
 
     def have_drawn(self, known: Sequence[Any]) -> bool:
         """Return True if a generator has drawn, except those whose draws a program repeats."""

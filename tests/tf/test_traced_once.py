@@ -544,3 +544,25 @@ def test_a_critic_with_a_gradient_penalty(capsys: Any) -> None:
     assert found == expected
     assert len(set(found[0])) == 5
     assert (step.experimental_get_tracing_count(), len(step.programs), step.why_eager) == (1, 1, "")
+
+
+def test_the_signatures_name_structures_defaults_and_captured_variables() -> None:
+    """In TensorFlow's words, which were printed by TensorFlow 2.21."""
+    v = tf.Variable(1.0)
+
+    @tf.function
+    def f(x: Any, n: Any = 2, *, flag: Any = True) -> Any:
+        return {"a": [x * v, x]}, n if flag else 0
+
+    f(tf.constant(1.0))
+    spec = "TensorSpec(shape=(), dtype=tf.float32, name=None)"
+    assert f.pretty_printed_concrete_signatures().splitlines() == [
+        "Input Parameters:",
+        f"  x (POSITIONAL_OR_KEYWORD): {spec}",
+        "  n (POSITIONAL_OR_KEYWORD): Literal[2]",
+        "  flag (KEYWORD_ONLY): Literal[True]",
+        "Output Type:",
+        f"  Tuple[Dict[['a', List[{spec}, {spec}]]], TensorSpec(shape=(), dtype=tf.int32, name=None)]",
+        "Captures:",
+        f"  {id(v)}: TensorSpec(shape=(), dtype=tf.resource, name=None)",
+    ]
