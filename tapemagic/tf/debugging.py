@@ -197,10 +197,26 @@ def Assert(
     condition: Any, data: Any = (), summarize: int | None = None, name: str | None = None
 ) -> None:
     """Raise an InvalidArgumentError with the `data` unless a condition is true."""
-    if not bool(unwrap(condition)):
+    require_true(unwrap(condition), [unwrap(x) for x in data])
+
+
+@effect
+def require_true(condition: Any, data: Any) -> None:
+    """Raise an InvalidArgumentError unless a condition is true; see `Assert` and `engine.effects`.
+
+    Examples
+    --------
+    >>> require_true(True, [])
+    """
+    if not bool(condition):
         raise InvalidArgumentError(
-            f"Expected '{condition}' to be true. Summarized data: {[str(x) for x in data]}"
+            f"Expected '{_shown(condition)}' to be true. Summarized data: {[str(_shown(x)) for x in data]}"
         )
+
+
+def _shown(x: Any) -> Any:
+    """Return a tensor for an array, whose text names shape and dtype."""
+    return eager(tensor(x)) if isinstance(x, np.ndarray | np.generic) else x
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:

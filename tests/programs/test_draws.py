@@ -114,6 +114,13 @@ def checked(x: Any) -> Any:
     return tf.debugging.check_numerics(noise, "noise") + x
 
 
+def asserted(x: Any) -> Any:
+    """A condition that fails for some draws, with data."""
+    a = tf.random.uniform([])
+    tf.debugging.Assert(a < 0.7, [a, "is large", x])
+    return a * x
+
+
 def printed(x: Any) -> Any:
     """Output of all kinds."""
     y = x * tf.random.uniform([3])
@@ -151,7 +158,7 @@ def reparameterized(x: Any) -> Any:
 
 PROGRAMS: dict[Callable[..., Any], int] = {
     two_draws: 1, moments: 1, bounds: 1, seeds: 1, distributions: 1, of_keras: 1, unused: 1,
-    dropped: 1, in_a_branch: 2, failing: 1, checked: 1, printed: 1, flipped: 2, differentiated: 1,
+    dropped: 1, in_a_branch: 2, failing: 1, asserted: 1, checked: 1, printed: 1, flipped: 2, differentiated: 1,
     reparameterized: 1,
 }  # fmt: skip
 
