@@ -357,10 +357,11 @@ class Tape(BaseTape):
             start = targets, cotangents, kept
             if may_have_nan(grads, ids):
                 grads = self._without_poison(ids, records, start, grads, True)
-            note = begin, new_id(), records, tracked, ids, grads, start
             goal = targets[0]._id if len(targets) == 1 else 0
-            for tape in tapes:
-                if tape._notes_sweeps and (not goal or goal in tape._tracked):
+            noting = [x for x in tapes if x._notes_sweeps and (not goal or goal in x._tracked)]
+            if noting:
+                note = begin, new_id(), records, tracked, ids, grads, start
+                for tape in noting:
                     tape._nested_sweeps.append(note)
             return grads
         finally:
