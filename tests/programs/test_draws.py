@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import linecache
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -311,3 +313,71 @@ def test_a_lost_race_draws_again() -> None:
         g(X)
     assert len(g.programs) == 1
     assert len({float(g(X)) for _ in range(5)}) == 5
+
+
+LINES = (
+    "{n} = tf.random.normal([4])",
+    "{n} = tf.random.uniform([4], seed=1) * {a}",
+    "{n} = drop({a}, training=True)",
+    "{n} = tf.nn.dropout({a}, 0.4)",
+    "tf.print('{n}', {a}[0])",
+    "tf.debugging.assert_less(tf.reduce_max({a}), 1e9)",
+    "v.assign({a})",
+    "{n} = v * {a}",
+    "{n} = tf.sin({a}) + {b}",
+    "{n} = tf.random.normal([4]) * {a} if tf.reduce_sum({b}) > 0.0 else {a} * 2.0",
+    "{n} = slope_of(lambda x: tf.reduce_sum(x * tf.random.normal([4]) * x), {a})",
+    "tf.random.uniform([2])",
+    "{n} = source.normal([4]) - {a}",
+    "{n} = tf.random.shuffle({a})",
+)
+"""Lines of random functions."""
+
+
+def slope_of(f: Callable[[Any], Any], x: Any) -> Any:
+    """The gradient of a function of one tensor."""
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = f(x)
+    return tape.gradient(y, x)
+
+
+def random_source(seed: int) -> str:
+    """The source of a function with draws, output, checks, branches and assignments in random order."""
+    choose = random.Random(seed)  # noqa: S311
+    names, lines = ["x"], ["def f(x):"]
+    for k in range(choose.randint(4, 14)):
+        line = choose.choice(LINES)
+        lines.append(
+            "    " + line.format(n=f"t{k}", a=choose.choice(names), b=choose.choice(names))
+        )
+        if line.startswith("{n}"):
+            names.append(f"t{k}")
+    return "\n".join([*lines, f"    return {choose.choice(names)}, {choose.choice(names)}"])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_functions(seed: int, capsys: Any, monkeypatch: Any) -> None:
+    """The function, both kinds of programs, and what they leave behind."""
+    text = random_source(seed)
+    # The walk over names reads the lines of a function.
+    monkeypatch.setitem(
+        linecache.cache,
+        "random_functions.py",
+        (1, None, text.splitlines(True), "random_functions.py"),
+    )
+    found = []
+    for wrap in (lambda f: f, tm.function, tf.function):
+        v, source = tf.Variable([1.0, 2.0, 3.0, 4.0]), tf.random.Generator.from_seed(seed)
+        namespace = {
+            "tf": tf,
+            "v": v,
+            "source": source,
+            "drop": nn.Dropout(0.3),
+            "slope_of": slope_of,
+        }
+        exec(compile(text, "random_functions.py", "exec"), namespace)  # noqa: S102
+        f = wrap(namespace["f"])
+        results = outcomes(f, capsys, 10, tf.constant([0.5, -1.0, 1.5, -0.2]))
+        found.append((results, v.numpy().tolist(), float(source.normal([]))))
+    assert found[0] == found[1] == found[2], text
