@@ -103,6 +103,8 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "drawing": ("numpy", "graphviz", "pygraphviz", "IPython"),
     "nn.datasets": ("numpy", "tqdm"),
     "tf.ops.special": ("numpy", "scipy"),
+    "tf.keras.pictures": ("numpy", "PIL"),
+    "nn.callbacks": ("numpy", "tqdm", "tensorboard"),
     "programs": ("numpy",),
     "lazy": ("numpy", "dask"),
     "distributed": ("numpy", "cloudpickle", "dask", "distributed"),

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable
 from functools import update_wrapper
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import FunctionError, OptionError
@@ -17,10 +17,14 @@ from tapemagic.programs.program import Program
 from tapemagic.programs.program_cache import ProgramCache
 from tapemagic.programs.tracing.trace import is_followed
 
+P = ParamSpec("P")
+T = TypeVar("T")
+Rest = ParamSpec("Rest")
+
 INTERNAL = frozenset({"_programs", "_bound", "_warned", "_object", "max_programs"})
 
 
-class Replayed:
+class Replayed(Generic[P, T]):
     """A function or method whose calls replay programs.
 
     Attributes
@@ -31,7 +35,7 @@ class Replayed:
 
     __slots__ = ()
 
-    python_function: Callable[..., Any]
+    python_function: Callable[P, T]
     _programs: ProgramCache
 
     @property
@@ -74,10 +78,12 @@ class Replayed:
         return self._programs.source(name, args, kwargs, as_run)
 
     def __repr__(self) -> str:
-        return self._programs.text(shown(self.python_function))
+        # Not the repr of the function, whose address would differ at each run of a notebook.
+        name: str = getattr(self, "__qualname__", type(self.python_function).__name__)
+        return self._programs.text(name.rpartition("<locals>.")[2])
 
 
-class Function(Replayed):
+class Function(Replayed[P, T]):
     """A function that is traced on its first two calls with a signature, and then replayed as a program.
 
     Made by `function`.
@@ -99,14 +105,18 @@ class Function(Replayed):
     (True, 1, '')
     """
 
-    __slots__ = ("__call__", "__dict__", "__weakref__")
-
     __tape_unwatched__ = INTERNAL
 
-    __call__: Callable[..., Any]
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+            """Replay the program for these arguments, or trace the function."""
+
+    else:
+        __slots__ = ("__call__", "__dict__", "__weakref__")
 
     def __init__(
-        self, python_function: Callable[..., Any], max_programs: int = 8, warns: bool = True
+        self, python_function: Callable[P, T], max_programs: int = 8, warns: bool = True
     ) -> None:
         update_wrapper(self, python_function)
         self.python_function = python_function
@@ -115,11 +125,17 @@ class Function(Replayed):
         self._programs.serve(self)
         self._bound: dict[int, tuple[Any, ProgramCache]] = {}
 
+    @overload
+    def __get__(self, owner: None, kind: Any = None) -> Self: ...
+    @overload
+    def __get__(
+        self: Function[Concatenate[Any, Rest], T], owner: object, kind: Any = None
+    ) -> BoundFunction[Rest, T]: ...
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         """Return the function as a method, with separate programs for each object."""
         if owner is None:
             return self
-        return BoundFunction(self, owner)
+        return BoundFunction(self, owner)  # type: ignore[arg-type] # of a method
 
     def new_cache(self, warns: bool) -> ProgramCache:
         """Return an empty store of programs."""
@@ -150,14 +166,14 @@ class Function(Replayed):
         self._programs.reset()
         self._bound.clear()
 
-    def of(self, python_function: Callable[..., Any]) -> Function:
+    def of(self, python_function: Callable[P, T]) -> Function[P, T]:
         """Return another function with the same options."""
         return Function(python_function, self.max_programs)
 
-    def __copy__(self) -> Function:
+    def __copy__(self) -> Function[P, T]:
         return self.of(self.python_function)
 
-    def __deepcopy__(self, memo: Any) -> Function:
+    def __deepcopy__(self, memo: Any) -> Function[P, T]:
         from copy import deepcopy
 
         return self.of(deepcopy(self.python_function, memo))
@@ -170,7 +186,7 @@ class Function(Replayed):
         return name if importable is self else (Function, (self.python_function, self.max_programs))
 
 
-class BoundFunction(Replayed):
+class BoundFunction(Replayed[P, T]):
     """A `Function` as a method of an object.
 
     - `python_function`: The method itself.
@@ -178,19 +194,19 @@ class BoundFunction(Replayed):
 
     __slots__ = ("__self__", "__weakref__", "_programs", "python_function")
 
-    def __init__(self, function: Function, owner: Any) -> None:
+    def __init__(self, function: Function[Concatenate[Any, P], T], owner: Any) -> None:
         self.python_function = MethodType(function.python_function, owner)
         self.__self__ = owner
         self._programs = function.programs_of(owner)
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Replay the program for these arguments; without a matching program, trace the function."""
         if is_followed():
             return self.python_function(*args, **kwargs)
         result = self._programs.driver(*args, **kwargs)
         if result.__class__ is Miss:
-            return self._programs.call(self.python_function, args, kwargs, result)
-        return result
+            result = self._programs.call(self.python_function, args, kwargs, result)
+        return result  # type: ignore[no-any-return]
 
     def reset(self) -> None:
         """Forget all programs of this object."""
@@ -209,6 +225,12 @@ class BoundFunction(Replayed):
         return getattr, (self.__self__, self.python_function.__name__)
 
 
+@overload
+def function(f: Callable[P, T], *, max_programs: int = 8) -> Function[P, T]: ...
+@overload
+def function(
+    f: None = None, *, max_programs: int = 8
+) -> Callable[[Callable[P, T]], Function[P, T]]: ...
 def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> Any:
     """Trace a function twice, then replay it as a program of NumPy calls.
 

@@ -16,7 +16,7 @@ from tapemagic.engine.runtime import without_garbage_collection
 from tapemagic.engine.tensor.variable import Variable, exchange, living, value_of
 from tapemagic.programs.compiling import Compiled, path_of
 from tapemagic.programs.entries import reference
-from tapemagic.programs.function import Function
+from tapemagic.programs.function import Function, P, T
 from tapemagic.programs.guards import Guards
 from tapemagic.programs.miss import Miss
 from tapemagic.programs.object_kinds import (
@@ -471,7 +471,7 @@ def code_names(function: Any) -> set[str]:
     return names
 
 
-class TracedOnce(Function):
+class TracedOnce(Function[P, T]):
     """A `Function` with TensorFlow's contract, for `tf.function`.
 
     Parameters
@@ -485,7 +485,7 @@ class TracedOnce(Function):
 
     __tape_unwatched__ = Function.__tape_unwatched__ | {"_finish"}
 
-    def __init__(self, python_function: Callable[..., Any], finish: Callable[[Any], Any]) -> None:
+    def __init__(self, python_function: Callable[P, T], finish: Callable[[Any], Any]) -> None:
         self._finish = finish
         super().__init__(python_function, MAX_TRACES)
 
@@ -493,7 +493,7 @@ class TracedOnce(Function):
         """Return an empty store of programs."""
         return OnceCache(self.max_programs, warns, self._finish)
 
-    def of(self, python_function: Callable[..., Any]) -> Function:
+    def of(self, python_function: Callable[P, T]) -> Function[P, T]:
         """Return another function with the same options."""
         return TracedOnce(python_function, self._finish)
 

@@ -87,7 +87,7 @@ CASES: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: N**-1, Invalid, "negative"),
     (lambda: tf.linalg.inv(tf.zeros((2, 2))), Invalid, "not invertible"),
     (lambda: tf.add_n([F, tf.ones(3)]), Invalid, "one shape"),
-    (lambda: tf.constant("text"), TapeError, "numbers"),
+    (lambda: tf.sqrt(tf.constant("text")), TapeError, "numbers"),
     (lambda: tf.constant(None), TapeError, "numbers"),
     (lambda: tf.constant([[1, 2], [3]]), TapeError, "rows differ"),
     (lambda: tf.constant(1.5, tf.int32), TypeError, "Cannot convert 1.5"),

@@ -15,6 +15,7 @@ from tapemagic.errors import OptionError
 from tapemagic.tf.core.dtype import DType
 from tapemagic.tf.core.printing import summary
 from tapemagic.tf.core.shape import TensorShape
+from tapemagic.tf.core.text import StringTensor
 
 
 def print(
@@ -50,19 +51,20 @@ def print(
         )
     # By name, because a notebook may replace the streams between two calls of a program.
     names = {id(sys.stderr): None, id(sys.stdout): "stdout"}
-    write_text(
-        [*map(_parts, inputs)], names.get(id(output_stream), output_stream), summarize, sep, end
-    )
+    stream = names.get(id(output_stream), output_stream)
+    write_text([_parts(x, summarize) for x in inputs], stream, summarize, sep, end)
 
 
-def _parts(x: Any) -> Any:
+def _parts(x: Any, summarize: int) -> Any:
     """Return the values in an argument that a program prints at each call, and everything else as text."""
     if isinstance(x, Traced):
         return unwrap(x)
     if isinstance(x, Mapping):
-        return {k: _parts(v) for k, v in x.items()}
+        return {k: _parts(v, summarize) for k, v in x.items()}
     if type(x) in {list, tuple}:
-        return type(x)(map(_parts, x))
+        return type(x)(_parts(v, summarize) for v in x)
+    if isinstance(x, StringTensor):
+        return Shown(_strings(x, summarize))
     if isinstance(x, KEPT):
         return x
     trace = tracer()
@@ -121,6 +123,19 @@ def _text(x: Any, summarize: int) -> str:
     if isinstance(x, tuple):
         return f"({', '.join(_quoted(v, summarize) for v in x)})"
     return str(x)
+
+
+def _strings(x: StringTensor, summarize: int) -> str:
+    """Format strings in quotation marks."""
+    if not x.ndim:
+        return f'"{x.numpy().decode()}"'
+    count = len(x)
+    is_long = 0 <= 2 * summarize < count
+    places = [*range(summarize), *range(count - summarize, count)] if is_long else range(count)
+    parts = [_strings(x[k], summarize) for k in places]
+    if is_long:
+        parts.insert(summarize, "...")
+    return f"[{(' ' if x.ndim == 1 else chr(10) + ' ').join(parts)}]"
 
 
 def _quoted(x: Any, summarize: int) -> str:
