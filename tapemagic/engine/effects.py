@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 
-from tapemagic.engine.tracing import tracer
+from tapemagic.engine.tracing import is_repeated, tracer
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -223,6 +223,8 @@ def note_draw(rng: np.random.Generator) -> np.random.Generator:
     journal = _journal.get()
     if journal is not None and journal is not PERFORMING and journal.keeps:
         journal.add(Drawn(rng, rng.bit_generator.state))
+    if is_repeated():
+        keep_out_of_programs("a random number under recompute_grad: draw it before the call")
     return rng
 
 

@@ -57,6 +57,20 @@ _tracer: ContextVar[Tracer | None] = ContextVar("tracer", default=None)
 tracer = _tracer.get
 """The tracer that records the calls of this thread, or None."""
 
+_repeated: ContextVar[bool] = ContextVar("repeated", default=False)
+is_repeated = _repeated.get
+"""Return True in the second computation of a function."""
+
+
+@contextmanager
+def repeated() -> Iterator[None]:
+    """Context of a second computation, whose draws no program contains: each call compares both results."""
+    token = _repeated.set(True)
+    try:
+        yield
+    finally:
+        _repeated.reset(token)
+
 
 @contextmanager
 def trace_into(active: Tracer | None) -> Iterator[None]:

@@ -31,11 +31,12 @@ from tapemagic.programs.program_cache import (
     ProgramCache,
     SignatureEntry,
     is_own,
+    same_arguments,
     trace_lock,
 )
 from tapemagic.programs.reasons import DRAWS_AT_EACH_CALL, in_words, line_of
 from tapemagic.programs.side_effects import DRAWS, random_states, state_of
-from tapemagic.programs.signature import Call
+from tapemagic.programs.signature import Call, may_change, signature
 from tapemagic.programs.text.naming import argument_names, identifier
 from tapemagic.programs.tracing.call_tracing import TracedCall
 from tapemagic.programs.tracing.calls import way_of_error
@@ -47,6 +48,12 @@ LATE = (
     "for more information."
 )
 """TensorFlow's message for Variables that a later trace makes."""
+
+CHANGED = (
+    "{} should not modify its Python input arguments. Check if it modifies any lists or dicts passed as arguments. "
+    "Modifying a copy is allowed."
+)
+"""TensorFlow's message for a function that changes a list or dict among its arguments."""
 
 MAX_TRACES = 1000
 """Maximum number of programs of a function. TensorFlow has no limit; a call with another number needs another one."""
@@ -216,7 +223,8 @@ class OnceCache(ProgramCache):
         result, trace, program, captured = self._run_once(entry, function, call, noted)
         if trace is None:
             return result
-        if trace.created and not self._is_first:
+        # TensorFlow traces all branches at the first call, so a branch that was not taken before may make Variables.
+        if trace.created and not self._is_first and not path_of(program):
             raise ValueError(LATE)
         if trace.created or trace.traced.lifted:
             # As in TensorFlow, a second trace follows, for what the function does when its Variables exist.
@@ -263,6 +271,10 @@ class OnceCache(ProgramCache):
         results = [result]
         del result
         self._remove_symbols(traced, captured, references)
+        # A program would not repeat the change.
+        if may_change(call) and not same_arguments(call, signature(call.args, call.kwargs)):
+            name = getattr(function, "__name__", None) or type(function).__name__
+            raise ValueError(CHANGED.format(f"{name}()"))
         return results[0], trace, program, captured
 
     def _traced_again(

@@ -416,8 +416,30 @@ def numpy_generator(seed: int | None = None) -> np.random.Generator:
     return _state.generator(seed)
 
 
+class _Global(Generator):
+    """The global generator as a program refers to it, which may be replaced between calls."""
+
+    def __init__(self) -> None:
+        """Keep no state."""
+
+    @property
+    def _own(self) -> np.random.Generator:
+        return _global_generator()._own
+
+    @_own.setter
+    def _own(self, rng: np.random.Generator) -> None:
+        _global_generator()._own = rng
+
+
+_in_programs = _Global()
+
+
 def get_global_generator() -> Generator:
     """Return the global generator."""
+    return _global_generator() if tracer() is None else _in_programs
+
+
+def _global_generator() -> Generator:
     if _state.default is None:
         _state.default = Generator(np.random.default_rng(_state.seed))
     return _state.default

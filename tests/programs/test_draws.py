@@ -235,6 +235,53 @@ def test_generators_draw_on(capsys: Any) -> None:
     assert len(g.programs) == 1
 
 
+@pytest.mark.parametrize("wrap", [tm.function, tf.function], ids=["tm", "tf"])
+def test_the_global_generator_may_be_replaced(wrap: Callable[[Any], Any]) -> None:
+    """By another one, by a seed, and by its own new seed."""
+
+    def f(x: Any) -> Any:
+        return tf.random.get_global_generator().normal([3]) * x
+
+    found = []
+    for call in (f, g := wrap(f)):
+        tf.random.set_seed(3)
+        for k in range(8):
+            if k == 3:
+                tf.random.set_seed(5)
+            if k == 5:
+                tf.random.set_global_generator(tf.random.Generator.from_seed(9))
+            if k == 7:
+                tf.random.get_global_generator().reset_from_seed(2)
+            found.append(call(X).numpy().tolist())
+    assert found[:8] == found[8:]
+    assert len(g.programs) == 1
+
+
+@pytest.mark.filterwarnings("ignore::tapemagic.errors.EagerWarning")
+@pytest.mark.parametrize("wrap", [tm.function, tf.function], ids=["tm", "tf"])
+def test_a_draw_that_is_repeated_for_a_gradient(wrap: Callable[[Any], Any]) -> None:
+    """It may be the same by chance while the function is traced; at later calls it still has to be."""
+    drop = nn.Dropout(0.5, seed=3)
+    square = tm.recompute_grad(lambda x: drop(x, training=True) * x)
+    errors = 0
+    for _ in range(6):  # other traces
+
+        @wrap
+        def f(x: Any) -> Any:
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                y = square(x)
+            return y, tape.gradient(y, x)
+
+        for _ in range(4):
+            try:
+                y, dy = f(tf.constant([1.0]))
+                assert float(dy[0]) == 2 * float(y[0])
+            except tm.errors.FunctionError:
+                errors += 1
+    assert 0 < errors < 24
+
+
 def test_effects_keep_their_order_around_loops_over_blocks() -> None:
     """A large chain is cut into blocks; draws before, between and after stay in order."""
     n = 300_000

@@ -566,3 +566,101 @@ def test_the_signatures_name_structures_defaults_and_captured_variables() -> Non
         "Captures:",
         f"  {id(v)}: TensorSpec(shape=(), dtype=tf.resource, name=None)",
     ]
+
+
+@pytest.mark.parametrize("shapes", [[2] * 7, [2, 2, 1, 1, 2, 1, 1]])
+def test_variables_of_a_branch_that_is_taken_later(shapes: list[int]) -> None:
+    """TensorFlow traces all branches at the first call, so one may build an optimizer: here that of each third call."""
+
+    def run(wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]:
+        v, n = tf.Variable([1.0, 2.0]), tf.Variable(0)
+        optimizer = tf.keras.optimizers.Adam(0.1)
+
+        def step(x: Any) -> Any:
+            n.assign_add(1)
+            if n % 3 == 0:
+                optimizer.apply_gradients([(v * tf.reduce_sum(x), v)])
+            return v + x
+
+        f = wrap(step)
+        return [f(tf.ones(k)).numpy().tolist() for k in shapes], f
+
+    found, step = run(tf.function)
+    assert found == run(lambda f: f)[0]
+    assert step.why_eager == ""
+
+
+def appended(parts: Any) -> Any:
+    """A list that grows."""
+    parts.append(parts[0] * 2)
+    return parts[-1]
+
+
+def replaced(parts: Any) -> Any:
+    """An entry that is replaced."""
+    parts["a"] = parts["a"] * 2
+    return parts["a"]
+
+
+def popped(parts: Any) -> Any:
+    """An entry that is removed."""
+    return parts.pop("a") * 2
+
+
+def sorted_numbers(parts: Any) -> Any:
+    """Plain numbers."""
+    parts.sort()
+    return parts[0] * X
+
+
+CHANGING: list[tuple[Callable[[Any], Any], Any]] = [
+    (appended, [X]), (replaced, {"a": X}), (popped, {"a": X, "b": X}), (sorted_numbers, [2.0, 1.0]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "parts"), CHANGING)
+def test_a_changed_argument_is_an_error(f: Any, parts: Any) -> None:
+    """A program would not change it again. A copy may be changed."""
+    with pytest.raises(ValueError, match="should not modify its Python input arguments"):
+        tf.function(f)(parts)
+    copied = tf.function(lambda parts: f(parts.copy()))
+    expected = np.asarray(f(parts.copy())).tolist()
+    assert [copied(parts).numpy().tolist() for _ in range(3)] == [expected] * 3
+
+
+def test_a_concrete_function_takes_its_fixed_values() -> None:
+    """By position or name, with these values only; each wrong call is an error."""
+
+    @tf.function
+    def scaled(x: Any, factor: Any, *, shift: Any = 1.0) -> Any:
+        return x * factor + shift
+
+    f = scaled.get_concrete_function(tf.TensorSpec([None], tf.float32), 2.0, shift=5.0)
+    calls = f(X), f(x=X), f(X, 2.0), f(X, factor=2.0, shift=5.0)
+    assert [y.numpy().tolist() for y in calls] == [(2 * X + 5).numpy().tolist()] * 4
+    for wrong in (lambda: f(X, 3.0), lambda: f(X, shift=1.0), lambda: f(X, X)):
+        with pytest.raises(TypeError, match="was made for"):
+            wrong()
+    for wrong in (f, lambda: f(X, 2.0, 5.0), lambda: f(X, x=X), lambda: f(X, q=1.0)):
+        with pytest.raises(TypeError, match="takes x"):
+            wrong()
+    for arguments in ((X,), (X, X, X)):
+        with pytest.raises(TypeError, match=r"scaled\(\): (missing|too many)"):
+            scaled.get_concrete_function(*arguments)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'q'"):
+        scaled.get_concrete_function(X, 2.0, q=1.0)
+    assert f(X).numpy().tolist() == (2 * X + 5).numpy().tolist()
+    total = tf.function(lambda *parts: sum(parts[1:], parts[0]))
+    assert float(total.get_concrete_function(X[0], X[0])(X[0], X[0] * 2)) == 3 * float(X[0])
+
+
+def test_what_does_not_match_an_input_signature() -> None:
+    """A TypeError as in TensorFlow, and an InvalidArgumentError as for a concrete function."""
+    f = tf.function(lambda x: x, input_signature=[tf.TensorSpec([None], tf.int32)])
+    for wrong in (tf.constant([[1, 2]]), tf.constant([1.0])):
+        for error in (TypeError, tf.errors.InvalidArgumentError):
+            with pytest.raises(error, match="and not TensorSpec"):
+                f(wrong)
+    for signature in (3, [3], tf.TensorSpec([None])):
+        with pytest.raises(TypeError, match="write input_signature="):
+            tf.function(lambda x: x, input_signature=signature)

@@ -17,7 +17,7 @@ from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.messages import require_function
 from tapemagic.engine.tensor.tensor import Tensor, Traced, unwrap
 from tapemagic.engine.tensor.variable_reads import captured_by, recorded_reads, restored
-from tapemagic.engine.tracing import numbers
+from tapemagic.engine.tracing import numbers, repeated
 from tapemagic.errors import FunctionError
 
 F = TypeVar("F", bound=Function)
@@ -78,7 +78,7 @@ def recompute_grad(function: F) -> F:
         def pullback(upstream: list[Tensor]) -> list[Any]:
             again = [new_tensor(x) if isinstance(x, Traced) else x for x in frozen]
             sources = [x for x in again if isinstance(x, Traced)]
-            with Tape() as tape, restored(reads):
+            with Tape() as tape, restored(reads), repeated():
                 tape.watch([x for x in sources if x.dtype.kind in "fc"])
                 args_again, kwargs_again = pack((args, kwargs), again)
                 outputs = outputs_of(name, function(*args_again, **kwargs_again))

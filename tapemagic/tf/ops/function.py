@@ -20,7 +20,7 @@ from tapemagic.programs.traced_once import TracedOnce
 from tapemagic.tf.core.convert import PYTHON_NUMBERS, tensor
 from tapemagic.tf.core.dtype import as_dtype
 from tapemagic.tf.core.tensor import eager
-from tapemagic.tf.errors import InvalidArgumentError
+from tapemagic.tf.errors import invalid_argument
 from tapemagic.tf.ops.creation import TensorSpec
 
 RESOURCE = "TensorSpec(shape=(), dtype=tf.resource, name=None)"
@@ -49,7 +49,7 @@ class Function:
 
     def __init__(self, traced: Any, signature: Any) -> None:
         self.python_function = traced.python_function
-        self.input_signature = None if signature is None else tuple(signature)
+        self.input_signature = None if signature is None else _specs(signature)
         self._traced = traced
         update_wrapper(self, self.python_function)
 
@@ -92,7 +92,7 @@ class Function:
 
     def _described(self, args: Any, kwargs: Any, result: Any) -> str:
         """Describe a trace in TensorFlow's words."""
-        parameters = self._parameters()
+        parameters = self.parameters()
         given = {} if parameters is None else parameters.bind(*args, **kwargs).arguments
         lines = ["Input Parameters:"]
         for name, value in given.items():
@@ -102,11 +102,6 @@ class Function:
             "  None"
         ]
         return "\n".join([*lines, "Output Type:", f"  {_kind_of(result)}", "Captures:", *captures])
-
-    def parameter_names(self) -> list[str]:
-        """Return the names of the parameters, in their order."""
-        parameters = self._parameters()
-        return [] if parameters is None else list(parameters.parameters)
 
     def source(self, *args: Any, **kwargs: Any) -> str:
         """Return the NumPy source of the program for such arguments; without arguments, of all programs."""
@@ -136,7 +131,7 @@ class Function:
 
     def _bound(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
         """Return all arguments, with defaults, by position where possible."""
-        parameters = self._parameters()
+        parameters = self.parameters()
         try:
             bound = None if parameters is None else parameters.bind(*args, **kwargs)
         except TypeError:  # raised again by the call, with the function's name
@@ -146,7 +141,7 @@ class Function:
         bound.apply_defaults()
         return bound.args, bound.kwargs
 
-    def _parameters(self) -> inspect.Signature | None:
+    def parameters(self) -> inspect.Signature | None:
         """Return the parameters, or None for a function written in C that has no signature."""
         try:
             return inspect.signature(self.python_function)
@@ -157,8 +152,10 @@ class Function:
         """Convert arguments to tensors and check them against the input signature."""
         specs = self.input_signature or ()
         if len(args) != len(specs):
+            name: str = self.__name__  # type: ignore[attr-defined]
             raise TypeError(
-                f"{self.__name__}() has an input_signature for {len(specs)} arguments, and received {len(args)}"  # type: ignore[attr-defined]
+                f"{name}() has an input_signature for {len(specs)} argument{'s' * (len(specs) != 1)}, "
+                f"and received {len(args)}"
             )
         return tuple(
             pack(spec, map(_matching, _parts(x, spec), leaves(spec)))
@@ -176,7 +173,7 @@ class Function:
 
 
 class ConcreteFunction:
-    """A traced function for one kind of arguments, which takes the tensors among them.
+    """A traced function for tensors of certain shapes and dtypes, and certain other arguments.
 
     Parameters
     ----------
@@ -187,13 +184,33 @@ class ConcreteFunction:
 
     def __init__(self, function: Function, args: Any, kwargs: Any) -> None:
         self.function = function
-        names = [*function.parameter_names(), *(f"arg{k}" for k in range(len(args)))]
-        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        self.name = function.python_function.__name__
+        given = self._arguments(args, kwargs, function.parameters())
         self._fixed = {name: x for name, x in given.items() if not _has_tensors(x)}
         self._specs = {
             name: pack(x, map(_spec, leaves(x))) for name, x in given.items() if _has_tensors(x)
         }
-        self.name = function.python_function.__name__
+        self._names = list(given)
+
+    def _arguments(
+        self, args: Any, kwargs: Any, parameters: inspect.Signature | None
+    ) -> dict[str, Any]:
+        """Return the arguments by name, numbering those of ``*args``."""
+        names = [f"arg{k}" for k in range(len(args))]
+        if parameters is not None:
+            try:
+                bound = parameters.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{self.name}(): {error}") from None
+            args, kwargs = bound.args, bound.kwargs
+            names = [
+                name
+                for name, x in parameters.parameters.items()
+                if x.kind in (x.POSITIONAL_ONLY, x.POSITIONAL_OR_KEYWORD)
+            ]
+            names += [f"args_{k}" for k in range(len(args) - len(names))]
+        self._count = len(args)
+        return {**dict(zip(names, args, strict=False)), **kwargs}
 
     @property
     def structured_input_signature(self) -> Any:
@@ -201,18 +218,32 @@ class ConcreteFunction:
         return tuple({**self._specs, **self._fixed}.values()), {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function with tensors of the kind for which it was made."""
-        passed = {**dict(zip(self._specs, args, strict=False)), **kwargs}
-        unknown = passed.keys() - self._specs.keys()
-        missing_names = self._specs.keys() - passed.keys()
-        if unknown - self._fixed.keys() or missing_names or len(args) > len(self._specs):
+        """Call the function with tensors of the kind for which it was made.
+
+        Other arguments may be passed as well, with their fixed values.
+        """
+        names = [*self._specs] if len(args) <= len(self._specs) else self._names[: self._count]
+        passed = {**dict(zip(names, args, strict=False)), **kwargs}
+        if (
+            passed.keys() - set(self._names)
+            or self._specs.keys() - passed.keys()
+            or len(passed) < len(args) + len(kwargs)
+        ):
             raise TypeError(
                 f"{self.name}(...) takes {', '.join(self._specs) or 'no arguments'}; received {len(args)} positional "
                 f"arguments and {sorted(kwargs)}"
             )
+        for name, fixed in self._fixed.items():
+            if name in passed and (_has_tensors(passed[name]) or passed[name] != fixed):
+                raise TypeError(
+                    f"{self.name}(...) was made for {name}={shown(fixed)}, and received {shown(passed[name])}: "
+                    "call get_concrete_function with the other value"
+                )
         for name, spec in self._specs.items():
             passed[name] = pack(spec, map(_matching, _parts(passed[name], spec), leaves(spec)))
-        return self.function(**{**passed, **self._fixed})
+        values = [{**self._fixed, **passed}[name] for name in self._names]
+        by_name = dict(zip(self._names[self._count :], values[self._count :], strict=True))
+        return self.function(*values[: self._count], **by_name)
 
     def __repr__(self) -> str:
         return f"<ConcreteFunction {self.name}({', '.join(self._specs)})>"
@@ -225,8 +256,22 @@ class ConcreteFunction:
         )
 
 
+def _specs(signature: Any) -> tuple[Any, ...]:
+    """Return an input_signature as a tuple, or raise TypeError unless it consists of TensorSpecs."""
+    if not isinstance(signature, list | tuple) or not all(
+        isinstance(x, TensorSpec) for x in leaves(signature)
+    ):
+        raise TypeError(
+            f"an input_signature is a list with a TensorSpec, or a structure of them, for each argument, not "
+            f"{shown(signature)}: write input_signature=[tf.TensorSpec([None], tf.float32)]"
+        )
+    return tuple(signature)
+
+
 def _has_tensors(x: Any) -> bool:
-    return any(isinstance(part, Traced | np.ndarray | TensorSpec) for part in leaves(x))
+    return any(
+        isinstance(part, Traced | np.ndarray | np.generic | TensorSpec) for part in leaves(x)
+    )
 
 
 def _spec(x: Any) -> Any:
@@ -295,8 +340,11 @@ def _parts(x: Any, spec: Any) -> list[Any]:
 def _matching(x: Any, spec: Any) -> Any:
     x_tensor = eager(tensor(x, None if isinstance(x, Traced) else spec.dtype))
     if not spec.is_compatible_with(x_tensor):
-        raise InvalidArgumentError(
-            f"the argument {shown(x)} has shape {x_tensor.shape} and dtype {x_tensor.dtype.name}, and not {spec}"
+        # A TypeError for a function with input_signature, InvalidArgumentError for a concrete function: it's both.
+        raise invalid_argument(
+            TypeError(
+                f"the argument {shown(x)} has shape {x_tensor.shape} and dtype {x_tensor.dtype.name}, and not {spec}"
+            )
         )
     return x_tensor
 
