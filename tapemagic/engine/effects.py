@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import wraps
+from threading import RLock
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -19,15 +20,15 @@ from tapemagic.engine.tracing import is_repeated, tracer
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Drawn(NamedTuple):
-    """A generator, and its state before a draw."""
+class Drawn:
+    """A generator, and its states before and after a draw."""
 
-    rng: np.random.Generator
-    state: Any
+    __slots__ = ("after", "before", "rng")
 
-    def undo(self) -> None:
-        """Set the generator back."""
-        self.rng.bit_generator.state = self.state
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+        self.before: Any = rng.bit_generator.state
+        self.after: Any = None
 
 
 class Outcome(NamedTuple):
@@ -44,14 +45,16 @@ class Journal:
 
     - `entries`: The effects, in order. Those from `place` on are outcomes that a repetition of the call takes over.
     - `keeps`: Whether the call may have to be repeated, so new effects are noted.
+    - `lost`: Whether a repetition draws other numbers, because another thread has drawn as well.
     """
 
-    __slots__ = ("entries", "keeps", "place")
+    __slots__ = ("entries", "keeps", "lost", "place")
 
     def __init__(self) -> None:
         self.entries: list[Drawn | Outcome] = []
         self.place = 0
         self.keeps = True
+        self.lost = False
 
     def add(self, entry: Drawn | Outcome) -> None:
         """Note an effect."""
@@ -62,9 +65,13 @@ class Journal:
     def restart(self, start: int = 0) -> None:
         """Prepare the repetition of a call whose effects begin at `start`."""
         later = self.entries[start:]
-        for entry in reversed(later):  # the earliest state is set last
+        drawn: dict[int, list[Drawn]] = {}
+        for entry in later:
             if isinstance(entry, Drawn):
-                entry.undo()
+                drawn.setdefault(id(entry.rng), []).append(entry)
+        with _drawing:
+            for draws_of_one in drawn.values():
+                self.lost = not _undo(draws_of_one) or self.lost
         self.entries[start:] = [entry for entry in later if isinstance(entry, Outcome)]
         self.place = start
 
@@ -73,6 +80,31 @@ class Journal:
         drawn = {id(x.rng): x.rng for x in self.entries if isinstance(x, Drawn)}
         return list(drawn.values())
 
+
+def _undo(drawn: list[Drawn]) -> bool:
+    """Set a generator back to its state before the first of these draws, unless there were others since then."""
+    rng = drawn[0].rng
+    states = [*(x.before for x in drawn[1:]), rng.bit_generator.state]
+    # Another thread may have drawn in between. Its numbers must not be drawn again, so this call gets new ones.
+    pairs = zip(drawn, states, strict=True)
+    if not all(x.after is None or _same(x.after, state) for x, state in pairs):
+        return False
+    rng.bit_generator.state = drawn[0].before
+    return True
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Return True if two states of one generator are equal."""
+    try:
+        return bool(a == b)
+    except ValueError:  # arrays, as of np.random.MT19937
+        return (
+            all(map(_same, a.values(), b.values())) if isinstance(a, dict) else np.array_equal(a, b)
+        )
+
+
+_drawing = RLock()
+"""The lock of the thread that draws, or sets a generator back."""
 
 _journal: ContextVar[Journal | None] = ContextVar("journal", default=None)
 
@@ -129,6 +161,12 @@ def for_good() -> None:
         journal.keeps = False
 
 
+def lost_numbers() -> bool:
+    """Return True if the running call could not repeat its draws, because another thread has drawn as well."""
+    journal = _journal.get()
+    return journal is not None and journal.lost
+
+
 def is_performing() -> bool:
     """Return True inside an effect."""
     return _journal.get() is PERFORMING
@@ -177,7 +215,15 @@ def performed(called: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _perform(called: Any, args: Any, kwargs: Any) -> Any:
-    return called.__wrapped__(*args, **kwargs)
+    journal = _journal.get()
+    start = 0 if journal is None else journal.place
+    with _drawing:
+        try:
+            return called.__wrapped__(*args, **kwargs)
+        finally:
+            for entry in [] if journal is None else journal.entries[start : journal.place]:
+                if isinstance(entry, Drawn):
+                    entry.after = entry.rng.bit_generator.state
 
 
 def _perform_once(called: Any, args: Any, kwargs: Any) -> Any:
@@ -222,7 +268,7 @@ def note_draw(rng: np.random.Generator) -> np.random.Generator:
     """Note the state of a generator before a draw, and return the generator."""
     journal = _journal.get()
     if journal is not None and journal is not PERFORMING and journal.keeps:
-        journal.add(Drawn(rng, rng.bit_generator.state))
+        journal.add(Drawn(rng))
     if is_repeated():
         keep_out_of_programs("a random number under recompute_grad: draw it before the call")
     return rng

@@ -45,6 +45,7 @@ class Compiled:
         self.program = in_place(in_blocks(self.readable))
         self.guards = guards
         self.path = path_of(program)
+        self._reached = reached_by(guards, call)
         # The passes drop guards on constants: then the number of a failed guard isn't its place in the
         # path.
         self._all_guards = path_of(self.program) == self.path
@@ -64,6 +65,15 @@ class Compiled:
         self.driver = driver(self._code, self._namespace, None, _handed_back)
         guards.forget()
         release(self.program, self.readable)
+
+    def covers(self, program: Program, guards: Any, call: Call) -> bool:
+        """Return True if this program does what another trace would be compiled to.
+
+        That happens if a call was traced because of other numbers than those that its trace drew, since another thread
+        drew as well.
+        """
+        same = self.path == path_of(program) and self._reached == reached_by(guards, call)
+        return same and first_change(self.guards, guards) is None
 
     def driver_for(self, function: Any, miss: Any) -> Any:
         """Return a driver for calls of `function`, which calls `miss` if the program does not match."""
@@ -98,6 +108,11 @@ class Compiled:
 
 def _handed_back(args: Any, kwargs: Any, missed: Miss) -> Miss:  # noqa: ARG001
     return missed
+
+
+def reached_by(guards: Any, call: Call) -> list[Any]:
+    """Return how the function reaches each argument by names, if it does."""
+    return [guards.data.get(id(x)) for x in call.leaves]
 
 
 def path_of(program: Program) -> tuple[Any, ...]:

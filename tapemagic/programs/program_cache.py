@@ -9,14 +9,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from tapemagic.engine.effects import Noted, for_good
+from tapemagic.engine.effects import Noted, for_good, lost_numbers
 from tapemagic.engine.events import user_line
 from tapemagic.engine.runtime import without_garbage_collection
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
 from tapemagic.errors import EagerWarning, FunctionError
 from tapemagic.programs.changes import changed_parameter, why_changing
 from tapemagic.programs.code_names import site_of_parameter
-from tapemagic.programs.compiling import Compiled, path_of, release
+from tapemagic.programs.compiling import Compiled, path_of, reached_by, release
 from tapemagic.programs.guards import Guards, first_change
 from tapemagic.programs.miss import MISS, STALE, Miss
 from tapemagic.programs.program import Program
@@ -512,8 +512,10 @@ class ProgramCache:
     ) -> None:
         """Compile a trace that equals an earlier trace; otherwise keep it for the next call."""
         # One trace cannot tell a constant from a clock, a counter or a cached value: two equal ones are required.
+        if lost_numbers() and any(x.covers(program, guards, call) for x in entry.programs):
+            return
         path = path_of(program)
-        reached = [guards.data.get(id(x)) for x in call.leaves]
+        reached = reached_by(guards, call)
         for k, (pending_program, earlier, earlier_reached) in enumerate(entry.pending):
             if path_of(pending_program) != path or reached != earlier_reached:
                 continue

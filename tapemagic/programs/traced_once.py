@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.effects import Noted, Outcome, has_effect
+from tapemagic.engine.effects import Noted, Outcome, has_effect, lost_numbers
 from tapemagic.engine.runtime import without_garbage_collection
 from tapemagic.engine.tensor.variable import Variable, exchange, living, value_of
 from tapemagic.programs.compiling import Compiled, path_of
@@ -235,7 +235,9 @@ class OnceCache(ProgramCache):
             if reason:
                 self._mark_eager(entry, path_of(program), reason)
                 self._warn(function)
-            else:
+            elif not lost_numbers() or not any(
+                x.covers(program, captured, call) for x in entry.programs
+            ):
                 captured.keep(program)
                 self.captures = [*captured.objects]
                 entry.pending.append((program, captured, call))

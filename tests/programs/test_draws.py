@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import random
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -360,6 +361,33 @@ def test_a_lost_race_draws_again() -> None:
         g(X)
     assert len(g.programs) == 1
     assert len({float(g(X)) for _ in range(5)}) == 5
+
+
+@pytest.mark.parametrize("bits", [np.random.PCG64, np.random.MT19937])
+@pytest.mark.parametrize("wrap", [tm.function, tf.function], ids=["tm", "tf"])
+def test_threads_draw_different_numbers(wrap: Callable[[Any], Any], bits: Any) -> None:
+    """Also if a program gives up at a branch, and another thread has drawn since."""
+    source = tf.random.Generator(np.random.Generator(bits(0)))
+
+    @wrap
+    def f() -> Any:
+        a = source.uniform([], dtype=tf.float64)
+        if a > 0.5:
+            return a, source.uniform([], dtype=tf.float64)
+        return a, a
+
+    found = [f() for _ in range(12)]
+
+    def run() -> None:
+        found.extend(f() for _ in range(100))
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({float(a) for a, _ in found}) == len(found) == 412
+    assert len(f.programs) == 2
 
 
 LINES = (
