@@ -33,6 +33,7 @@ from tapemagic.explain.word_bindings import (
     PROGRAM,
     SHARED,
     SPECIAL,
+    UNREAD,
     Arguments,
     Binding,
     Bindings,
@@ -44,6 +45,7 @@ from tapemagic.explain.word_bindings import (
     attribute_word,
     called_name,
     item_of,
+    made_by,
 )
 
 OUTPUT = re.compile(r"_{1,3}|_\d+|Out")
@@ -202,8 +204,8 @@ class Search:
                 self._go(body, other, item=item)
             case ast.NamedExpr(_, inner) | ast.Await(inner):
                 self._go(inner, item=item)
-            case ast.Lambda(_, body):
-                self._go(body)
+            case ast.Lambda():
+                self._go(made_by(value))
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 self._go(*(x for x in ast.iter_child_nodes(value) if isinstance(x, ast.expr)))
             case _:
@@ -221,7 +223,7 @@ class Search:
         # If the word is a parameter of the function that was called, only the arguments of this call count.
         is_own = any(b.call is call for b in bindings) if call is not None else False
         for b in bindings:
-            is_other = is_own and b.call not in {call, None}
+            is_other = is_own and (b.call not in {call, None} or b.value == UNREAD)
             if not is_other and (b.is_stored or not self._now.only_stored):
                 inner = call if b.call is None else None
                 self._go(b.value, item=None if b.is_stored else item, call=inner)

@@ -32,6 +32,9 @@ from tapemagic.explain.program_text import (
 CONSTRUCTORS = {"__init__", "__new__", "__post_init__"}
 """Methods that the call of a class runs."""
 
+NEW = ast.BinOp | ast.Compare | ast.JoinedStr | ast.Lambda
+"""Expressions for new objects that contain none of their operands."""
+
 PROGRAM, ATTRIBUTES, SHARED = 0, 1, 2
 """The scopes of words that belong to no function. Attributes of all objects share a scope."""
 
@@ -359,7 +362,7 @@ class Bindings:
         """Yield the words, and items of them, for the object that an expression gives, or objects that contain it."""
         inside: Iterable[ast.AST] = ()
         match owner:
-            case Word():
+            case Word(_, name) if name != RETURNED:  # a function is another object than its result
                 yield owner, None
             case Part(node):
                 inside = [node]
@@ -379,9 +382,7 @@ class Bindings:
                 yield from ((word, None) for word in [self.uses.get(owner)] if word)
                 # Numbers and texts store nothing.
                 inside = [] if called_name(owner) in FRESH else [*arguments, function]
-            case ast.Lambda(_, inner):
-                inside = [inner]
-            case ast.expr() if not isinstance(owner, ast.BinOp | ast.Compare | ast.JoinedStr):
+            case ast.expr() if not isinstance(owner, NEW):
                 inside = ast.iter_child_nodes(owner)
         for part in inside:
             yield from self._places(part)
@@ -397,6 +398,9 @@ class Bindings:
         for child in ast.iter_child_nodes(node):
             if not isinstance(child, ast.stmt | ast.arguments):
                 self._read_expression(child)
+        if isinstance(node, ast.Lambda):
+            self.functions[id(node)] = node
+            self._alias(made_by(node), node.body)
         self._scopes = self._scopes[: len(self._scopes) - has_names]
         match node:
             case ast.Name(name):
@@ -427,15 +431,15 @@ class Bindings:
         words = [self.uses[function]] if function in self.uses else []
         if isinstance(function, ast.Attribute):
             words = [attribute_word(function.attr), Word(PROGRAM, function.attr)]
-        bound = (b.value for word in words for b in self.of.get(word.plain, ()))
+        bound = (made_by(b.value) for word in words for b in self.of.get(word.plain, ()))
         return [x for x in dict.fromkeys(bound) if isinstance(x, Word) and x.name == RETURNED]
 
     def is_plain(self, function: ast.AST) -> bool:
         """Return True if the call of an expression surely runs functions of the programs, and nothing else."""
         word = self.uses.get(function)
-        bound = [b.value for b in self.of.get(word.plain, ())] if word else []
+        bound = [made_by(b.value) for b in self.of.get(word.plain, ())] if word else []
         functions = (self.functions.get(x.scope) if isinstance(x, Word) else None for x in bound)
-        return bool(bound) and all(isinstance(f, Function) for f in functions)
+        return bool(bound) and all(isinstance(f, Function | ast.Lambda) for f in functions)
 
     def _kind(self, node: ast.AST) -> str:
         """Return the kind of the library at the root of an expression."""
@@ -502,6 +506,11 @@ class Bindings:
             for parameter in [name] if is_single else every:
                 value = argument if is_single else Part(argument)
                 self._alias(Word(id(function), parameter), value, node)
+
+
+def made_by(value: Any) -> Any:
+    """Return the word of the result of a lambda, or another value unchanged."""
+    return Word(id(value), RETURNED) if isinstance(value, ast.Lambda) else value
 
 
 def attribute_word(name: str) -> Word:
