@@ -29,7 +29,6 @@ from tapemagic.explain.word_bindings import (
     ATTRIBUTES,
     CALLED,
     EVERYTHING,
-    OUT,
     PROGRAM,
     SHARED,
     SPECIAL,
@@ -182,12 +181,12 @@ class Search:
                 is_known = item in values and all(isinstance(key, ast.Constant) for key in keys)
                 self._go(*([values[item]] if is_known else items))
             case ast.Name(name):
-                self._go(OUT if OUTPUT.fullmatch(name) and not self.is_narrow else None)
-                self._go(self.bindings.uses.get(value), item=item)
+                word = self.bindings.uses[value]
+                is_output = OUTPUT.fullmatch(name) and word.plain not in self.bindings.of
+                self._go(EVERYTHING if is_output else word, item=item)
             case ast.Attribute(inner, name):
                 self._go(attribute_word(name), item=item)
-                if name in REFLECTION and not self.is_narrow:
-                    self._go(EVERYTHING)
+                self._go(EVERYTHING if name in REFLECTION else None)
                 # Other attributes of an object that was computed from a number may be anything.
                 is_known = self.steps or hasattr(np.ndarray, name)
                 if name not in SIZES and (is_known or not self.is_narrow):
@@ -254,14 +253,12 @@ class Search:
             self._go(*(word.value for word in node.keywords if word.arg == item))
             return
         self._convert(node)
-        self._go(EVERYTHING if name in REFLECTION and not self.is_narrow else None)
+        self._go(EVERYTHING if name in REFLECTION else None)
         # A method computes with its object.
         owner = node.func.value if isinstance(node.func, ast.Attribute) else None
         self._go(node.func, owner, SPECIAL, None if results else CALLED)
-        is_object = isinstance(node.func, ast.Name) and (results or name[:1].isupper())
-        if not (self.is_narrow and is_object and not self.steps):
-            # The condition of np.where only chooses.
-            self._go(*arguments_of(node)[name == "where" and not self.steps :])
+        # The condition of np.where only chooses.
+        self._go(*arguments_of(node)[name == "where" and not self.steps :])
 
 
 @lru_cache(64)

@@ -17,7 +17,7 @@ SHOWING = _words("matplotlib seaborn plotly bokeh tqdm logging warnings IPython 
 """Libraries that show or store values, and return no results that a program computes with."""
 
 PURE = _words("numpy math cmath scipy builtins statistics json pickle itertools")
-"""Modules whose functions change none of their arguments, apart from those in `STORING` and with ``out=``."""
+"""Modules whose functions change none of their arguments, apart from ``out=`` and where nobody uses their result."""
 
 FLAT = _words(
     "all allclose any argmax argmin argpartition argsort array_equal bool ceil count_nonzero digitize fix flatnonzero "
@@ -39,11 +39,6 @@ VIEWS = _words("loc iloc at iat T flat data ravel reshape transpose squeeze view
 
 FRESH = FLAT | _words("str repr format join dumps float complex float64")
 """Functions that return numbers or texts, which can't store anything."""
-
-STORING = _words(
-    "dump save savez savetxt setitem iadd isub imul write writerow fill sort __setitem__"
-)
-"""Functions of modules, and methods of classes, that write into an argument."""
 
 TEXTS = frozenset(["repr()", "str()", "format()", "pickle"])
 """Conversions to text or bytes."""

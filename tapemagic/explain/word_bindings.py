@@ -14,7 +14,7 @@ from functools import partial
 from math import inf
 from typing import Any, NamedTuple
 
-from tapemagic.explain.known_functions import FRESH, REFLECTION, STORING, VIEWS
+from tapemagic.explain.known_functions import FRESH, REFLECTION, VIEWS
 from tapemagic.explain.program_text import (
     COMPREHENSIONS,
     RETURNED,
@@ -73,8 +73,6 @@ CALLED = Word(SHARED, "called")
 PASSED = Word(SHARED, "passed")
 """The word of values that are raised, matched or returned by generators, and bound by other statements."""
 
-OUT = Word(PROGRAM, "Out")
-
 Item = int | str | None
 """The constant index of an item, or None for any of them."""
 
@@ -112,19 +110,12 @@ class Binding(NamedTuple):
     is_guess: bool = False
 
 
-class Asked:
-    """The target: its expression, the program that asks, the function around the line that asks, and the last line.
+class Asked(NamedTuple):
+    """The target: its expression, the program that asks, and the line, or 0 for its end."""
 
-    Statements after the last line can't have run before the question.
-    """
-
-    def __init__(self, value: ast.expr, tree: ast.Module, line: int) -> None:
-        self.value, self.tree = value, tree
-        self.functions = [s for s in around(tree, line) if isinstance(s, Function)]
-        self.scope: Any = self.functions[-1] if self.functions else tree
-        loops = (node for node in ast.walk(self.scope) if isinstance(node, (ast.For, ast.While)))
-        ends = [line, *(loop.end_lineno or line for loop in loops if on(loop, line))]
-        self.last = max(ends) if line else inf
+    value: ast.expr
+    tree: ast.Module
+    line: int
 
 
 def on(node: Any, line: int) -> bool:
@@ -155,15 +146,23 @@ class Bindings:
         self.kinds: dict[ast.AST, str] = {}
         self.functions: dict[int, Any] = {}
         self._imported: set[Word] = set()
+        self._unused: set[ast.AST] = set()
         self._later: list[Callable[[], None]] = []
         self._versions: dict[Word, int] = {}
-        self._asked_versions: list[dict[Word, int]] = []
-        self._scopes: list[Any] = [*asked.functions]
+        self._asked_versions: dict[Word, int] = {}
+        functions = [s for s in around(asked.tree, asked.line) if isinstance(s, Function)]
+        scope: ast.AST = functions[-1] if functions else asked.tree
+        loops = (x for x in ast.walk(scope) if isinstance(x, ast.For | ast.While))
+        ends = [loop.end_lineno or 0 for loop in loops if on(loop, asked.line)]
+        # Statements after the line and the loops around it can't have run before the question.
+        self._last = max([asked.line, *ends]) or inf
+        self._scopes: list[Any] = [*functions]
         self._source_word = self._word(source).plain
         for program in programs:
             self._scopes, self._versions = [], {}
-            self._read_scope(program)
-        self._scopes, self._versions = [*asked.functions], [*self._asked_versions, {}][0]
+            self._tree = program
+            self._read(program.body)
+        self._scopes, self._versions = functions, self._asked_versions
         self._read_expression(asked.value)
         self._hand_over(programs)
         # The functions that a call may mean are known only after all programs are read.
@@ -193,18 +192,9 @@ class Bindings:
 
     # -- statements ----------------------------------------------------------------------------------
 
-    def _read_scope(self, scope: Any) -> None:
-        """Read a program, a function or a class from its start."""
-        self._read(scope.body, scope, is_certain=True)
-        if scope is self.asked.scope and not self._asked_versions:
-            self._asked_versions.append(dict(self._versions))
-
-    def _read(self, body: Iterable[ast.stmt], scope: Any, is_certain: bool) -> None:
+    def _read(self, body: Iterable[ast.stmt], is_certain: bool = True) -> None:
         """Read statements, which surely run if the first statement of their scope runs, or may not run."""
         for statement in body:
-            is_late = scope is self.asked.scope and statement.lineno > self.asked.last
-            if is_late and not self._asked_versions:
-                self._asked_versions.append(dict(self._versions))
             if isinstance(statement, SCOPES):
                 self._define(statement)
                 continue
@@ -214,7 +204,7 @@ class Bindings:
             names = {called_name(x.context_expr) for x in getattr(statement, "items", ())}
             is_block = isinstance(statement, ast.With | ast.AsyncWith)
             is_whole = is_block and names.isdisjoint({"suppress", "raises"})
-            self._read(within(statement), scope, is_certain and is_whole)
+            self._read(within(statement), is_certain and is_whole)
 
     def _bind_targets(self, statement: ast.stmt, is_certain: bool) -> None:
         """Read what a statement binds."""
@@ -236,8 +226,8 @@ class Bindings:
                 self._add(PASSED, Binding(Part(value)))
             case ast.Match(subject):
                 self._add(PASSED, Binding(Part(subject)))
-            case ast.Expr(value) if not self._scopes and self.kinds.get(value) != "shows":
-                self._add(OUT, Binding(Part(value)))
+            case ast.Expr(value):
+                self._unused.add(value)
             case ast.Import(names) | ast.ImportFrom(_, names):
                 words = (self._word(x.asname or x.name.split(".")[0]).plain for x in names)
                 self._imported.update(words)
@@ -264,7 +254,7 @@ class Bindings:
                     self._alias(Word(id(owner), RETURNED) if is_constructor else SPECIAL, word)
         versions = dict(self._versions)
         self._scopes.append(scope)
-        self._read_scope(scope)
+        self._read(scope.body)
         self._scopes.pop()
         self._versions = versions
 
@@ -318,6 +308,8 @@ class Bindings:
         for name in names_bound([target]) if is_certain else ():
             word = self._word(name).plain
             self._versions[word] = self._versions.get(word, 0) + 1
+            if self._tree is self.asked.tree and target.lineno <= self._last:
+                self._asked_versions[word] = self._versions[word]
         self._bind(target, value)
 
     def _bind(self, target: ast.expr, value: Value) -> None:
@@ -457,7 +449,7 @@ class Bindings:
         """Read where a call stores values, and which parameters it binds."""
         for result in self.results(node.func):
             self._pass_arguments(node, self.functions[result.scope])
-        kind, name, arguments = self.kinds[node], called_name(node), arguments_of(node)
+        kind, arguments = self.kinds[node], arguments_of(node)
         if self.is_plain(node.func):
             return
         into = written_by(node)[0]
@@ -468,9 +460,11 @@ class Bindings:
         else:
             # Code that can't be read may store its arguments in each other, and call functions with them.
             stored = [word.value for word in node.keywords if word.arg in {"out", "dst", "file"}]
-            # A function such as np.add writes into its third argument, and list.append into its first.
+            # A function such as np.add writes into its third argument.
             stored += node.args[2:] if kind == "pure" else []
-            if arguments and (not kind or name in STORING or into is not None):
+            # Of json.dump(x, file) or list.append(h, x), nobody uses the result.
+            is_storing = not kind or (kind == "pure" and node in self._unused)
+            if arguments and (is_storing or into is not None):
                 stored = [*arguments, node.func, getattr(node.func, "value", node.func)]
             for argument in stored:
                 self._store(argument, Arguments(node), is_guess=True)
