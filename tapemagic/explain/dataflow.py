@@ -1,10 +1,9 @@
 """Find out from a program's source whether a plain value, such as the result of ``float(x)``, may be used in another.
 
-A tape can't see where a plain number goes. The rule is the same for every kind of program: a value that left the tape
-is carried by *words*, which are names, attributes, functions and operators; an expression that reads a carrying word
-makes the words that it is bound to carry it as well. Two readings of the source apply that rule. The first assumes that
-code it can't read keeps and returns its arguments: if the target doesn't read a carrying word there, the value did no
-harm. The second follows only what the source shows, so it finds the likely cause of a None.
+A tape can't see where a plain number goes. Programs are read into *bindings* of words, which are names, attributes and
+results of functions; code that can't be read counts as if it kept and returned its arguments (see `word_bindings`). A
+search follows the target's words back: a conversion that it doesn't reach did no harm (see `carrying_words`). A second
+search follows only what the source shows, so it finds the likely cause of a None.
 """
 
 from __future__ import annotations

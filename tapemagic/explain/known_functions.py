@@ -1,6 +1,6 @@
 """Known functions: what those of Python, NumPy and common libraries do with their arguments, by name or by library.
 
-All others count as code that can't be read: see `carrying_words`.
+All others count as code that can't be read: see `word_bindings`.
 """
 
 from __future__ import annotations

@@ -133,11 +133,7 @@ class Bindings:
     """
 
     def __init__(
-        self,
-        programs: Sequence[ast.Module],
-        source: str,
-        names: Mapping[str, str],
-        asked: Asked,
+        self, programs: Sequence[ast.Module], source: str, names: Mapping[str, str], asked: Asked
     ) -> None:
         self.source, self.names, self.asked = source, names, asked
         self.of = defaultdict[Word, list[Binding]](list)
@@ -171,13 +167,10 @@ class Bindings:
 
     def storing_names(self) -> set[str]:
         """Return the names of programs and attributes whose object stores something, for code that wasn't read."""
-        storing = {word for word, bindings in self.of.items() if any(b.is_stored for b in bindings)}
-        size = -1
+        storing, size = {x for x, bound in self.of.items() if any(b.is_stored for b in bound)}, -1
         while len(storing) > size:
             size = len(storing)
-            storing |= {
-                x for x, names in self.sharing.items() if any(b.value in storing for b in names)
-            }
+            storing |= {x for x, y in self.sharing.items() if any(b.value in storing for b in y)}
         return {word.name for word in storing if word.scope in {PROGRAM, ATTRIBUTES}}
 
     def _hand_over(self, programs: Sequence[ast.Module]) -> None:
@@ -252,7 +245,7 @@ class Bindings:
                 # What special methods store in the object.
                 for word in (Word(id(scope), x) for x in parameters(scope)[:1]):
                     self._alias(Word(id(owner), RETURNED) if is_constructor else SPECIAL, word)
-        versions = dict(self._versions)
+        versions, self._versions = self._versions, dict(self._versions)
         self._scopes.append(scope)
         self._read(scope.body)
         self._scopes.pop()
@@ -318,14 +311,13 @@ class Bindings:
             case ast.Tuple(elements) | ast.List(elements):
                 values = [*getattr(value, "elts", ())]
                 is_starred = any(isinstance(x, ast.Starred) for x in (*elements, *values))
-                is_known = len(values) == len(elements) and not is_starred
-                for k, element in enumerate(elements):
-                    own = (
-                        Part(value, None if is_starred else k)
-                        if isinstance(value, ast.AST)
-                        else None
-                    )
-                    self._bind(element, values[k] if is_known else own or value)
+                parts: list[Any] = [value for _ in elements]
+                if len(values) == len(elements) and not is_starred:
+                    parts = values
+                elif isinstance(value, ast.AST):
+                    parts = [Part(value, None if is_starred else k) for k in range(len(elements))]
+                for element, part in zip(elements, parts, strict=True):
+                    self._bind(element, part)
             case ast.Starred(inner):
                 self._bind(inner, value)
             case ast.Name(name) if not self._is_source(self._word(name)):
@@ -390,13 +382,13 @@ class Bindings:
         for child in ast.iter_child_nodes(node):
             if not isinstance(child, ast.stmt | ast.arguments):
                 self._read_expression(child)
-        if isinstance(node, ast.Lambda):
-            self.functions[id(node)] = node
-            self._alias(made_by(node), node.body)
         self._scopes = self._scopes[: len(self._scopes) - has_names]
         match node:
             case ast.Name(name):
                 self.uses[node] = self._word(name)
+            case ast.Lambda(_, body):
+                self.functions[id(node)] = node
+                self._alias(made_by(node), body)
             case ast.comprehension(target, value) | ast.withitem(value, ast.expr() as target):
                 self._assign(target, Part(value))
                 self._assign(target, SPECIAL)
@@ -414,9 +406,6 @@ class Bindings:
                     self.uses[node] = Word(id(method), parameters(method)[0])
         if (name := captured(node)) and not isinstance(node, SCOPES):
             self._assign(ast.Name(name, ast.Store()), PASSED)
-
-    def _is_function(self, node: ast.AST) -> bool:
-        return isinstance(node, ast.Lambda) or bool(self.results(node))
 
     def results(self, function: ast.AST) -> list[Word]:
         """Return the words of the results of the functions and classes that an expression may mean."""
@@ -468,7 +457,9 @@ class Bindings:
                 stored = [*arguments, node.func, getattr(node.func, "value", node.func)]
             for argument in stored:
                 self._store(argument, Arguments(node), is_guess=True)
-            is_calling = not kind or any(map(self._is_function, arguments))
+            is_calling = not kind or any(
+                isinstance(x, ast.Lambda) or self.results(x) for x in arguments
+            )
             for argument in arguments:
                 if isinstance(argument, ast.Attribute):  # such as h.append
                     self._store(argument, Arguments(node), is_guess=True)
