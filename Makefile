@@ -21,7 +21,7 @@ doctest unit test-fast test-lowest course browser rule-table: export OPENBLAS_NU
 .DEFAULT_GOAL := help
 .PHONY: help demo lab test checks static tests unit course browser test-fast test-lowest lint style types format \
         front-end build doctest docs binder notebooks table figure gallery animation coverage bench bench-browser \
-        crosscheck rule-table clean course-ready dev-ready chromium-ready browser-ready fonts-ready
+        crosscheck rule-table clean dist course-ready dev-ready chromium-ready browser-ready fonts-ready
 ifneq ($(MAKECMDGOALS),static)
 .NOTPARALLEL:
 endif
@@ -74,6 +74,13 @@ format: dev-ready  ## format the code
 
 front-end:  ## types, lint and tests of front_end/; its build must equal the committed files
 	@tools/npm.sh run check
+
+dist:  ## build the wheel and the sdist in dist/, and check them as PyPI does
+	@tools/setup_venv.sh release
+	rm -rf dist
+	$(PY) -m build --outdir dist
+	$(PY) -m twine check --strict dist/*
+	$(PY) -m check_wheel_contents dist/*.whl
 
 build: dev-ready  ## build tapemagic/report/live/static/ and tapemagic/labextension/ from front_end/
 	@tools/npm.sh run build

@@ -31,6 +31,13 @@ def test_the_reference_names_every_magic() -> None:
     assert "--what-if" in page
 
 
+def test_the_citation_names_this_version() -> None:
+    """The version stands in two files."""
+    citation = Path(__file__).resolve().parents[1] / "CITATION.cff"
+
+    assert f"version: {tapemagic.__version__}\n" in citation.read_text()
+
+
 def test_links_that_lead_nowhere(tmp_path: Path) -> None:
     """Pages, files and anchors that are not there; addresses of others are not asked for here."""
     (tmp_path / "sub").mkdir()

@@ -435,6 +435,19 @@ def test_import_loads_numpy_and_nothing_else() -> None:
     assert [] == [name for name in loaded if name.startswith(later)]
 
 
+def test_computing_needs_no_notebook() -> None:
+    """Gradients, programs and models load nothing that a notebook or a picture needs."""
+    loaded = loaded_by(
+        "import numpy as np, tapemagic as tm; from tapemagic import nn; f = lambda x: np.sum(np.sin(x) * x); "
+        "tm.hessian(f)(np.ones(2)); g = tm.function(tm.grad(f)); g(np.ones(2)), g(np.ones(2)); "
+        "tm.check_gradients(f, np.ones(2)); model = nn.Sequential([nn.Dense(1)]); model.compile('sgd', 'mse'); "
+        "model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)"
+    )
+
+    drawing = {"anywidget", "graphviz", "IPython", "ipywidgets", "pygraphviz", "traitlets"}
+    assert drawing.isdisjoint(packages(loaded))
+
+
 @pytest.mark.thorough
 def test_a_heavy_import_is_found() -> None:
     """The check above could fail: it sees each of the packages that it is to keep out."""

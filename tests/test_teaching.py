@@ -55,7 +55,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder = tmp_path_factory.mktemp("dist")
         pip = (sys.executable, "-m", "pip", "wheel", "-q", "--no-deps")
         # In isolation, pip would download what builds the wheel.
-        here = ["--no-build-isolation"] if find_spec("hatchling") else []
+        here = ["--no-build-isolation"] if find_spec("hatch_fancy_pypi_readme") else []
         run(*pip, *here, "-w", folder, ROOT, cwd=folder)
     (wheel,) = folder.glob("tapemagic-*.whl")
     return wheel
@@ -91,6 +91,21 @@ def test_the_wheel_is_complete(wheel: Path) -> None:
         }
 
     assert own == packed
+
+
+def test_the_readme_on_pypi_leads_to_the_repository(wheel: Path) -> None:
+    """Links and pictures have whole addresses, of the version's tag."""
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = (x for x in archive.namelist() if x.endswith(".dist-info/METADATA"))
+        text = archive.read(name).decode()
+
+    links = re.findall(r"\]\(([^)\s]+)\)", text)
+    assert len(links) > 10
+    assert all(link.startswith(("https://", "#")) for link in links)
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text)
+    start = r"https://raw\.githubusercontent\.com/tapemagic/tapemagic/v\d+\.\d+"
+    assert pictures
+    assert all(re.match(start, picture) for picture in pictures)
 
 
 def test_the_wheel_brings_the_extension_of_jupyterlab(environment: Path, tmp_path: Path) -> None:

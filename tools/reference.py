@@ -6,13 +6,48 @@ import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 MODULES = ("tapemagic", "tapemagic.distributed", "tapemagic.errors", "tapemagic.nn", "tapemagic.tf")
 """Modules with public names, and packages whose exported modules have some."""
+
+TOPICS = {
+    "tapemagic.tape": "Tape and values",
+    "tapemagic.engine.tensor": "Tape and values",
+    "tapemagic.engine.tape": "Tape and values",
+    "tapemagic.engine.functions": "Derivatives of functions",
+    "tapemagic.engine.gradcheck": "Checks",
+    "tapemagic.engine.functions.custom_gradient": "Your own derivatives",
+    "tapemagic.engine.functions.recompute_grad": "Your own derivatives",
+    "tapemagic.engine.functions.stop_gradient": "Your own derivatives",
+    "tapemagic.engine.operations.primitive": "Your own derivatives",
+    "tapemagic.programs": "Programs",
+    "tapemagic.engine.operations.logistic": "Activations",
+    "tapemagic.engine.operations.sparse_losses": "Losses",
+    "tapemagic.engine.operations.errorfunction": "Exponentials and error functions",
+    "tapemagic.engine.operations.exponentials": "Exponentials and error functions",
+    "tapemagic.engine.operations.gathering": "Gathering and selection",
+    "tapemagic.engine.operations.scatter": "Gathering and selection",
+    "tapemagic.engine.operations.selection": "Gathering and selection",
+    "tapemagic.nn.layer": "Base class",
+    "tapemagic.nn.layers.recurrent": "Recurrent layers",
+    "tapemagic.nn.layers.dot_attention": "Attention",
+    "tapemagic.nn.layers.depthwise_convolution": "Convolution",
+    "tapemagic.nn.layers.transposed_convolution": "Convolution",
+    "tapemagic.tf.core": "Tensors and dtypes",
+    "tapemagic.tf.ops.about": "Settings",
+    "tapemagic.tf.compat": "Settings",
+    "tapemagic.engine.functions.tensorflow": "Older names of TensorFlow",
+}
+"""The topics of modules whose name doesn't say it. Of a long page, the table has a part for each topic."""
+
+MODULES_TOPIC = "Modules"
+
+LONG = 40
+"""Minimum number of names of a page whose table is divided by topics."""
 
 REFERENCE = re.compile(r" ?\[\d+\]_")
 """The mark of a footnote."""
@@ -75,20 +110,42 @@ def _homes(modules: dict[str, ModuleType]) -> Homes:
 
 def _page(module: ModuleType, homes: Homes) -> str:
     """The page of a module: its docstring, a table of its names, and the docstrings of the names that belong to it."""
-    here = module.__name__
-    rows, bodies = [], []
-    for name in public_names(module):
+    here, names = module.__name__, public_names(module)
+    rows, bodies = dict[str, list[str]](), []
+    for name in names:
         value = getattr(module, name)
+        home = homes.get((name, id(value)), "")
+        link = f":py:obj:`{name} <{home}.{name}>`"
         if inspect.ismodule(value):
-            rows.append(f"   * - :doc:`{name} <{value.__name__}>`\n     - {_summary(value)}")
-            continue
-        home = homes[name, id(value)]
-        rows.append(f"   * - :py:obj:`{name} <{home}.{name}>`\n     - {_summary(value)}")
-        if home == here:
+            link = f":doc:`{name} <{value.__name__}>`"
+        elif home == here:
             bodies.append("\n".join(_body(here, name, value, homes)))
-    table = "\n".join([".. list-table::", "   :widths: auto", "", *rows])
+        topic = _topic(value) if len(names) >= LONG else ""
+        rows.setdefault(topic, []).append(f"   * - {link}\n     - {_summary(value)}")
     described = f".. automodule:: {here}\n   :no-members:"
-    return "\n\n".join([_heading(here, "="), described, table, *bodies]) + "\n"
+    return "\n\n".join([_heading(here, "="), described, *_tables(rows), *bodies]) + "\n"
+
+
+def _tables(rows: dict[str, list[str]]) -> Iterator[str]:
+    """Yield the tables of the topics, in the order of `TOPICS`, the modules last."""
+    order = {topic: k for k, topic in enumerate(dict.fromkeys(TOPICS.values()))}
+    last = len(order)
+    for topic in sorted(rows, key=lambda x: (x == MODULES_TOPIC, order.get(x, last), x)):
+        if topic:
+            yield f".. rubric:: {topic}"
+        yield "\n".join([".. list-table::", "   :widths: auto", "", *rows[topic]])
+
+
+def _topic(value: Any) -> str:
+    """The topic of what a name means: that of the module that defines it."""
+    if inspect.ismodule(value):
+        return MODULES_TOPIC
+    module = getattr(value, "__module__", "")
+    found = [x for x in TOPICS if module == x or module.startswith(f"{x}.")]
+    name = module.rpartition(".")[2].replace("_", " ").capitalize()
+    if module == "tapemagic":
+        return "Notebooks"
+    return TOPICS[max(found, key=len)] if found else name or "Values"
 
 
 def _heading(text: str, line: str) -> str:

@@ -113,12 +113,18 @@ class Search:
 
     - `is_narrow`: Whether to follow only what the programs show, and not what code may do that isn't read.
     - `steps`: Whether results that change in steps count.
+    - `is_whole`: Whether all programs were read; if not, the target may come from all that these bind.
     - `found`: The exits.
     - `words`: The words that the target may have come from.
     """
 
     def __init__(
-        self, bindings: Bindings, conversions: Conversions, steps: bool, is_narrow: bool
+        self,
+        bindings: Bindings,
+        conversions: Conversions,
+        steps: bool,
+        is_narrow: bool = False,
+        is_whole: bool = True,
     ) -> None:
         self.bindings, self.conversions = bindings, conversions
         self.steps, self.is_narrow = steps, is_narrow
@@ -127,8 +133,8 @@ class Search:
         self._stack = [State(bindings.asked.value)]
         if not is_narrow:
             # A name that no program binds comes from code that wasn't read.
-            is_unbound = self._is_unbound(bindings.asked.value)
-            self._stack.append(State(EVERYTHING if is_unbound else ANYTHING))
+            is_known = is_whole and not self._is_unbound(bindings.asked.value)
+            self._stack.append(State(ANYTHING if is_known else EVERYTHING))
         seen = set[State]()
         while self._stack:
             self._now = self._stack.pop()

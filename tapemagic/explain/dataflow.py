@@ -22,8 +22,8 @@ from tapemagic.explain.known_functions import kind_of
 from tapemagic.explain.program_text import MAX_PARSED, SCOPES, around, expression_of, text_of
 from tapemagic.explain.word_bindings import Asked, Bindings
 
-MAX_PROGRAMS = 256
-"""Maximum number of programs to read; with more, it isn't known where values go."""
+MAX_PROGRAMS = 100
+"""Maximum number of programs to read; with more, it isn't known which words carry a value into the target."""
 
 
 def flows_into(
@@ -80,25 +80,23 @@ class Cell(NamedTuple):
 
 
 def _cells(files: Collection[str]) -> tuple[Cell, ...]:
-    """Return the cells of the notebook, the newest first, or nothing if none of some files is a cell."""
+    """Return the cells of the notebook, the last run first, or nothing if none of some files is a cell."""
     if not any(map(CELL_FILE.search, files)):
         return ()
     # Of a copy, because a thread may add a cell meanwhile.
     cells = [file for file in reversed([*linecache.cache]) if CELL_FILE.search(file)]
+    # Where IPython doesn't count, the order in which the cells became known stays.
+    cells.sort(key=_number_of, reverse=True)
     return tuple(Cell(file, "".join(source_lines(file))) for file in cells)
 
 
 def _cells_after(files: Collection[str], cells: Sequence[Cell]) -> frozenset[Cell]:
-    """Return the cells that may have run after some files, those with the conversions, began to run.
+    """Return the cells that may have run after the first of some files, those with the conversions.
 
     Cells that ran before that can't have computed with a converted value, except in functions that they define.
     """
-    numbers = [_number_of(cell.file) for cell in cells]
     own = [k for k, cell in enumerate(cells) if cell.file in files]
-    if not set(files) <= {cell.file for cell in cells}:
-        return frozenset(cells)
-    first, number = max(own), min(numbers[k] for k in own)
-    return frozenset(x for k, x in enumerate(cells) if k < first or numbers[k] > number)
+    return frozenset(cells[: max(own)] if len(own) == len(files) else cells)
 
 
 def _number_of(file: str) -> int:
@@ -124,21 +122,20 @@ def _flows_into(
     own = programs = _with_definitions(trees, cells, asking.value)
     read = partial(Bindings, source=source, names=dict(kinds), asked=asking)
     while True:
-        bindings = read(programs)
-        search = Search(bindings, conversions, steps, is_narrow=False)
+        bindings = read(programs[:MAX_PROGRAMS])
+        is_whole = len(programs) <= MAX_PROGRAMS
+        search = Search(bindings, conversions, steps, is_whole=is_whole)
         # Later cells may bind a word of the target's; earlier ones may have named an object that stores a value.
         names = search.names(), bindings.storing_names()
         named = [x for x in cells if names[x not in after] & names_of_cell(x).used]
         new = {_tree_of(cell.file) for cell in named}.difference(programs)
-        if not new:
+        if not (new and is_whole):
             break
         programs = _with_definitions((*programs, *new), cells, asked[0])
-        if len(programs) > MAX_PROGRAMS:
-            return [Certainty.PERHAPS for _ in exits]
     likely = set[Exit]()
     if search.found:
         # Cells that only use one of the words may be older versions of others.
-        shown = bindings if programs == own else read(own)
+        shown = bindings if programs == own else read(own[:MAX_PROGRAMS])
         likely = Search(shown, conversions, steps, is_narrow=True).found
     certainties = (Certainty.NO, Certainty.PERHAPS, Certainty.LIKELY)
     return [certainties[(x in search.found) + (x in search.found & likely)] for x in exits]

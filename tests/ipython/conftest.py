@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import linecache
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from tapemagic.engine.events import CELL_FILE
 from tapemagic.ipython import magics
 from tests.ipython.kernels import Kernel, kernel
 
@@ -38,8 +40,10 @@ def little_garbage() -> None:
 
 @pytest.fixture
 def shell(plain_shell: InteractiveShell) -> Iterator[InteractiveShell]:
-    """The shell with the extension loaded, and nothing in its namespace but the usual imports."""
+    """The shell with the extension loaded, nothing in its namespace but the usual imports, and no cells before."""
     plain_shell.reset(new_session=False)
+    for file in filter(CELL_FILE.search, [*linecache.cache]):
+        del linecache.cache[file]
     plain_shell.run_cell(f"%load_ext tapemagic\n{IMPORTS}").raise_error()
     yield plain_shell
     plain_shell.extension_manager.unload_extension("tapemagic")

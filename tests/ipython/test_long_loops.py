@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from tapemagic.engine.recording import Absent
+from tapemagic.engine.recording import Absent, new_id
 from tapemagic.engine.tape import observer, thinning
 from tapemagic.errors import ConsumedTapeError
 from tests.ipython.conftest import Run
@@ -466,3 +466,17 @@ def test_kernel_without_memory(tmp_path: Path) -> None:
     assert after.stdout == "2000000\n"
     assert "let go while the" in str(asked.outputs)
     assert not again.stopped
+
+
+@pytest.mark.parametrize("ids", [1, 1000, 2000])
+def test_what_is_kept_does_not_depend_on_earlier_cells(run: Run, ids: int) -> None:
+    """Whether a loop of about 4,500 operations was collected while it ran depends on its ids; its report doesn't."""
+    run("v = tm.Variable(1.0)")
+    for _ in range(ids):
+        new_id()
+    report = run(
+        "%%tape\nfor _ in range(230):\n    with tm.GradientTape() as t: loss = np.sin(v) * v * v * v + v\n"
+        "    v.assign_sub(0.001 * t.gradient(loss, v))"
+    )
+
+    assert "of 4,370 operations are kept" in str(report)

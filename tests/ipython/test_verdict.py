@@ -393,6 +393,29 @@ def test_a_value_that_comes_back_by_an_old_cell(run: Run) -> None:
     assert "float() on line 1" in run("tape.explain(u, v)").missing
 
 
+@pytest.mark.parametrize(
+    ("before", "leaves", "after", "is_lost"),
+    [
+        ("log = []\nalias = log", "log.append(float(v))", "with tape: u = alias[0] * v", True),
+        ("k = 1.0\ndef f(w): return k * w", "k = float(v)", "with tape: u = f(v)", True),
+        ("k = 1.0", "k = float(v)", "with tape: u = 3 * k * v", True),
+        ("k = 1.0\nr = k * 3", "k = float(v)\nprint(k)", "with tape: u = r * v", False),
+    ],
+)
+def test_cells_before_and_after_a_conversion(
+    run: Run, before: str, leaves: str, after: str, is_lost: bool
+) -> None:
+    """A cell that ran before has only its functions and the objects that it named; one that ran again comes after."""
+    run("tape = tm.GradientTape(persistent=True)\nv = tm.Variable(1.3)\n" + before)
+    run(after.replace("alias[0]", "0"))
+    if "alias" not in after:
+        run("x = 2.0")
+    run("with tape:\n    " + leaves.replace("\n", "\n    "))
+    run(after)
+
+    assert bool(run("tape.explain(u, v)").missing) == is_lost
+
+
 def test_branches_that_are_not_chosen(run: Run) -> None:
     """They add 0, although their slope isn't finite, and other libraries give nan."""
     for cell, place in {

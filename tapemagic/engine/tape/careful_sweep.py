@@ -51,6 +51,30 @@ Mask = Any
 """A bool array in the shape of a gradient, true where the gradient is unused, or None if all of it is used."""
 
 
+def may_have_nan(grads: Gradients, ids: Iterable[int]) -> bool:
+    """Return False if it is quickly seen that no gradient has a nan. Each sweep asks."""
+    g: Any
+    for g in map(grads.get, ids):
+        # The true type: the class of a traced value is that of a number or an array.
+        kind = type(g)
+        if kind is Tensor:
+            g = g._value  # noqa: PLW2901
+            kind = type(g)
+        if kind is not NUMBER:
+            if g is None:
+                continue
+            if kind is np.ndarray:
+                if not 0 < g.size <= MAX_SMALL:
+                    return True
+                # argmax gives the place of the first nan, and is the fastest search that NumPy has.
+                g = g.item(g.argmax())  # noqa: PLW2901
+            elif not issubclass(kind, np.generic):
+                return True
+        if g != g:  # noqa: PLR0124 (a third of the time of np.isnan)
+            return True
+    return False
+
+
 def has_nan(
     grads: Gradients,
     ids: Iterable[int],
@@ -65,35 +89,7 @@ def has_nan(
     or ids. With `masked`, their gradients have unused entries already. `nested_sweeps` are those that the tape has
     recorded, see `nested_sweeps.py`.
     """
-    for i in ids:
-        g: Any = grads.get(i)
-        # The true type: the class of a traced value is that of a number or an array.
-        kind = type(g)
-        if kind is Tensor:
-            g = g._value
-            kind = type(g)
-        if kind is np.ndarray and 0 < g.size <= MAX_SMALL:
-            # argmax gives the place of the first nan, and is the fastest search that NumPy has.
-            g = g.item(g.argmax())
-        elif kind is not NUMBER:
-            if g is None:
-                continue
-            return _has_nan_at_length(grads, ids, records, targets, nested_sweeps, masked)
-        if g != g:  # noqa: PLR0124 (a third of the time of np.isnan)
-            return masked or any(map(_may_leave_unused, records))
-    return False
-
-
-def _has_nan_at_length(
-    grads: Gradients,
-    ids: Iterable[int],
-    records: Sequence[Any],
-    targets: Iterable[Any],
-    nested_sweeps: Sequence[Any],
-    masked: bool,
-) -> bool:
-    """Like `has_nan` for large arrays and traced values, for which the records are looked at first."""
-    if not (masked or any(map(_may_leave_unused, records))):
+    if not may_have_nan(grads, ids) or not (masked or any(map(_may_leave_unused, records))):
         return False
     # In the order of the ids, which is that of the program: two traces must have the same checks.
     checked = sorted(ids)

@@ -314,8 +314,9 @@ class Observer(Tape):
         thinning = self._thinning
         if thinning is None:
             return
-        # A small recording is kept whole, so that all its iterations can be looked at.
-        if thinning.collections:
+        # A small recording is kept whole, so that all its iterations can be looked at. Whether a large one was
+        # collected before depends on the ids of its records, and so on earlier cells.
+        if thinning.collections or thinning.is_due():
             thinning.collect(everything=True)
             self._omitted = self._thinned()
             self.cut_records = thinning.cut

@@ -21,7 +21,14 @@ from tapemagic.engine.tape.batched_sweep import (
     careful_batched_sweep,
     lazy_units,
 )
-from tapemagic.engine.tape.careful_sweep import Zeros, agree, careful_sweep, has_nan, spared
+from tapemagic.engine.tape.careful_sweep import (
+    Zeros,
+    agree,
+    careful_sweep,
+    has_nan,
+    may_have_nan,
+    spared,
+)
 from tapemagic.engine.tape.cotangents import key_of, mark_stopped, matched_cotangents, seeds
 from tapemagic.engine.tape.cut import require_kept
 from tapemagic.engine.tape.nested_sweeps import with_careful_sweeps
@@ -336,9 +343,9 @@ class Tape(BaseTape):
             if len(records) > MIN_CHECKED_RECORDS:
                 records = NeededRecords(records, tracked, grads, self._leaves, kept)
             grads = sweep(records, tracked, grads, kept, False)
-            if has_nan(grads, ids, self._records, targets, self._nested_sweeps) and self._careful:
-                started = seeds(targets, cotangents, False)
-                return self._sweep_carefully(ids, self._records, started, kept, grads)
+            if may_have_nan(grads, ids):
+                start = targets, cotangents, kept
+                grads = self._without_poison(ids, self._records, start, grads, False)
             return grads
         for tape in tapes:
             tape._sweep_begins(grads)
@@ -347,32 +354,32 @@ class Tape(BaseTape):
         begin = new_id()
         try:
             grads = sweep(records, tracked, grads, kept, True)
-            if has_nan(grads, ids, records, targets, self._nested_sweeps) and self._careful:
-                started = seeds(targets, cotangents, True)
-                grads = self._sweep_carefully(ids, records, started, kept, grads)
-            for tape in tapes:
-                if tape._notes_sweeps and (len(targets) != 1 or targets[0]._id in tape._tracked):
-                    start = targets, cotangents, kept
-                    note = begin, new_id(), records, tracked, ids, grads, start
+            start = targets, cotangents, kept
+            if may_have_nan(grads, ids):
+                grads = self._without_poison(ids, records, start, grads, True)
+            goal = targets[0]._id if len(targets) == 1 else 0
+            noting = [x for x in tapes if x._notes_sweeps and (not goal or goal in x._tracked)]
+            if noting:
+                note = begin, new_id(), records, tracked, ids, grads, start
+                for tape in noting:
                     tape._nested_sweeps.append(note)
             return grads
         finally:
             for tape in tapes:
                 tape._sweep_ends()
 
-    def _sweep_carefully(
-        self,
-        ids: set[int],
-        records: Sequence[Any],
-        started: Gradients,
-        kept: set[int],
-        usual: Gradients,
+    def _without_poison(
+        self, ids: set[int], records: Sequence[Any], start: Any, usual: Gradients, nested: bool
     ) -> Gradients:
-        """Sweep from `started` to the sources again, and keep exact zeros where no operation uses a value.
+        """Sweep again if a gradient has a nan, and keep exact zeros where no operation uses a value.
 
-        `usual` are the gradients of the usual sweep.
+        `start` is that of the usual sweep: see `NestedSweep`. `usual` are its gradients.
         """
-        nested = any(isinstance(g, Tensor) for g in started.values())
+        targets, cotangents, kept = start
+        is_poisoned = self._careful and has_nan(usual, ids, records, targets, self._nested_sweeps)
+        if not is_poisoned:
+            return usual
+        started = seeds(targets, cotangents, nested)
         records, tracked, zeros = self._with_careful_sweeps(ids, records)
         grads = careful_sweep(records, tracked, started, {}, kept, nested, (), zeros)
         if tracer() is None:

@@ -27,7 +27,7 @@ def h5py() -> Any:
     except ImportError as error:
         raise ImportError(
             "files of the types .keras, .h5 and .weights.h5 need the package h5py, which isn't installed: run "
-            "pip install 'tapemagic[keras]', or write save_weights('net.weights.npz'), which needs no package"
+            "pip install h5py, or write save_weights('net.weights.npz'), which needs no package"
         ) from error
     return library
 

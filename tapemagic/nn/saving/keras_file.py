@@ -36,7 +36,7 @@ MAX_EXPANSION = 100
 def save_model(model: Any, filepath: Any, overwrite: bool = True, **options: Any) -> None:
     """Write a model to a `.keras` file, or a `.h5` file: its layers, weights, optimizer and the arguments of `compile`.
 
-    `load_model` reads the file, here and in Keras 3. It needs the package h5py: ``pip install 'tapemagic[keras]'``.
+    `load_model` reads the file, here and in Keras 3. It needs the package h5py: ``pip install h5py``.
 
     Parameters
     ----------
