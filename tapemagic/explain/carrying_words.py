@@ -25,7 +25,6 @@ from tapemagic.explain.known_functions import (
     TEXTS,
 )
 from tapemagic.explain.word_bindings import (
-    ANYTHING,
     ATTRIBUTES,
     CALLED,
     EVERYTHING,
@@ -109,13 +108,12 @@ class State(NamedTuple):
 
 
 class Search:
-    """The exits that a target may have come from.
+    """The exits that some values may have come from.
 
     - `is_narrow`: Whether to follow only what the programs show, and not what code may do that isn't read.
     - `steps`: Whether results that change in steps count.
-    - `is_whole`: Whether all programs were read; if not, the target may come from all that these bind.
     - `found`: The exits.
-    - `words`: The words that the target may have come from.
+    - `words`: The words that the values may have come from.
     """
 
     def __init__(
@@ -123,18 +121,14 @@ class Search:
         bindings: Bindings,
         conversions: Conversions,
         steps: bool,
+        *starts: Value,
         is_narrow: bool = False,
-        is_whole: bool = True,
     ) -> None:
         self.bindings, self.conversions = bindings, conversions
         self.steps, self.is_narrow = steps, is_narrow
         self.found: set[Exit] = set()
         self.words: set[Word] = set()
-        self._stack = [State(bindings.asked.value)]
-        if not is_narrow:
-            # A name that no program binds comes from code that wasn't read.
-            is_known = is_whole and not self._is_unbound(bindings.asked.value)
-            self._stack.append(State(ANYTHING if is_known else EVERYTHING))
+        self._stack = [*map(State, starts)]
         seen = set[State]()
         while self._stack:
             self._now = self._stack.pop()
@@ -143,17 +137,9 @@ class Search:
                 self._follow(self._now.value, self._now.item)
 
     def names(self) -> set[str]:
-        """Return the names of programs and attributes that the target may have come from."""
+        """Return the names of programs and attributes that the values may have come from."""
         names = {x.name for x in self.words if x.scope in {PROGRAM, ATTRIBUTES}}
         return names.difference(self.bindings.names)
-
-    def _is_unbound(self, value: ast.AST) -> bool:
-        """Return True if no program binds a name of the target, or its attribute."""
-        of = self.bindings.of
-        if isinstance(value, ast.Attribute) and attribute_word(value.attr) in of:
-            return False
-        words = [self.bindings.uses[x].plain for x in ast.walk(value) if isinstance(x, ast.Name)]
-        return any(not (x in of or x.name == self.bindings.source) for x in words)
 
     def _go(self, *values: Value | None, item: Item = None, **changes: Any) -> None:
         """Follow values later."""

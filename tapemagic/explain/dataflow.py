@@ -12,7 +12,7 @@ import ast
 import builtins
 import linecache
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from tapemagic.engine.events import CELL_FILE, EVALUATED, Place, origin_of, sour
 from tapemagic.explain.carrying_words import Certainty, Conversions, Exit, Search
 from tapemagic.explain.known_functions import kind_of
 from tapemagic.explain.program_text import MAX_PARSED, SCOPES, around, expression_of, text_of
-from tapemagic.explain.word_bindings import Asked, Bindings
+from tapemagic.explain.word_bindings import ANYTHING, EVERYTHING, Asked, Bindings, Value
 
 MAX_PROGRAMS = 100
 """Maximum number of programs to read; with more, it isn't known which words carry a value into the target."""
@@ -123,22 +123,30 @@ def _flows_into(
     read = partial(Bindings, source=source, names=dict(kinds), asked=asking)
     while True:
         bindings = read(programs[:MAX_PROGRAMS])
-        is_whole = len(programs) <= MAX_PROGRAMS
-        search = Search(bindings, conversions, steps, is_whole=is_whole)
+        search = partial(Search, bindings, conversions, steps)
+        # A name that no program binds comes from code that wasn't read.
+        is_whole = len(programs) <= MAX_PROGRAMS and bindings.binds(asking.value)
+        wide = search(asking.value, ANYTHING if is_whole else EVERYTHING)
         # Later cells may bind a word of the target's; earlier ones may have named an object that stores a value.
-        names = search.names(), bindings.storing_names()
-        named = [x for x in cells if names[x not in after] & names_of_cell(x).used]
+        words = wide.names()
+        carries = partial(_carries, search)
+        storing = bindings.storing_names(carries) if cells else set()
+        named = [x for x in cells if (words if x in after else storing) & names_of_cell(x).used]
         new = {_tree_of(cell.file) for cell in named}.difference(programs)
-        if not (new and is_whole):
+        if not new or len(programs) > MAX_PROGRAMS:
             break
         programs = _with_definitions((*programs, *new), cells, asked[0])
     likely = set[Exit]()
-    if search.found:
+    if wide.found:
         # Cells that only use one of the words may be older versions of others.
         shown = bindings if programs == own else read(own[:MAX_PROGRAMS])
-        likely = Search(shown, conversions, steps, is_narrow=True).found
+        likely = Search(shown, conversions, steps, asking.value, is_narrow=True).found
     certainties = (Certainty.NO, Certainty.PERHAPS, Certainty.LIKELY)
-    return [certainties[(x in search.found) + (x in search.found & likely)] for x in exits]
+    return [certainties[(x in wide.found) + (x in wide.found & likely)] for x in exits]
+
+
+def _carries(search: Callable[..., Search], value: Value) -> bool:
+    return bool(search(value).found)
 
 
 def _with_definitions(

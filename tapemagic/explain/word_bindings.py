@@ -124,7 +124,7 @@ def on(node: Any, line: int) -> bool:
 
 
 class Bindings:
-    """What is bound to the words of programs.
+    """The bindings of the words of programs.
 
     - `of`: The bindings of each word.
     - `sharing`: For each word, the words that may name its object or a part of it, and may store in it.
@@ -165,9 +165,17 @@ class Bindings:
         for action in self._later:
             action()
 
-    def storing_names(self) -> set[str]:
-        """Return the names of programs and attributes whose object stores something, for code that wasn't read."""
-        storing, size = {x for x, bound in self.of.items() if any(b.is_stored for b in bound)}, -1
+    def binds(self, value: ast.AST) -> bool:
+        """Return True if the programs bind all names of an expression, or its attribute."""
+        if isinstance(value, ast.Attribute) and attribute_word(value.attr) in self.of:
+            return True
+        words = [self.uses[x] for x in ast.walk(value) if isinstance(x, ast.Name)]
+        return all(x.plain in self.of or x.name == self.source for x in words)
+
+    def storing_names(self, carries: Callable[[Value], bool]) -> set[str]:
+        """Return the names of programs and attributes whose object stores a value for which a condition holds."""
+        stores = [(x, b.value) for x, bound in self.of.items() for b in bound if b.is_stored]
+        storing, size = {word for word, value in stores if carries(value)}, -1
         while len(storing) > size:
             size = len(storing)
             storing |= {x for x, y in self.sharing.items() if any(b.value in storing for b in y)}
@@ -410,7 +418,7 @@ class Bindings:
     def results(self, function: ast.AST) -> list[Word]:
         """Return the words of the results of the functions and classes that an expression may mean."""
         words = [self.uses[function]] if function in self.uses else []
-        if isinstance(function, ast.Attribute):
+        if isinstance(function, ast.Attribute) and not self._kind(function):
             words = [attribute_word(function.attr), Word(PROGRAM, function.attr)]
         bound = (made_by(b.value) for word in words for b in self.of.get(word.plain, ()))
         return [x for x in dict.fromkeys(bound) if isinstance(x, Word) and x.name == RETURNED]

@@ -332,6 +332,25 @@ with contextlib.ExitStack() as stack: k = stack.enter_context(contextlib.nullcon
 class Temp:\n @property\n def c(self): return self._c\n @c.setter\n def c(self, u): self._c = 2.0 * float(u)\nt = Temp(); t.c = x; y = t.c * x
 def outer():\n k = 1.0\n def bump(u):\n  nonlocal k; k = 2.0 * float(u)\n def read(u): return k * u\n return bump, read\nbump, read = outer(); bump(x); y = read(x)
 Point = collections.namedtuple('Point', 'a b'); p = Point(1.0, 2.0 * float(x)); q = p._asdict(); y = q['b'] * x
+def f(u, k): return u * k\ndef g(u, k): return f(u, k)\ny = g(x, 2.0 * float(x))
+def f(u, k):\n if k > 100: return f(u, k - 1.0)\n return u * k\ny = f(x, 2.0 * float(x))
+def pair(a): return (1.0, (2.0, a))\ny = pair(2.0 * float(x))[1][1] * x
+def f(*args): return args[0][1]\ny = f((1.0, 2.0 * float(x))) * x
+h = {'a': [1.0]}; g = h['a']; g.append(2.0 * float(x)); y = h['a'][1] * x
+a = [0.0]; b = {'k': a}; c = b; c['k'][0] = 2.0 * float(x); y = a[0] * x
+def main():\n h = store(); h.append(2.0 * float(x)); return box[0] * x\ndef store(): return box\nbox = []\ny = main()
+def main(): return later(x)\ndef later(u):\n k = 2.0 * float(u)\n return k * u\ny = main()
+class A:\n def __init__(self): self.d = {}\n def __setitem__(self, k, u): self.d[k] = 2.0 * float(u)\n def __getitem__(self, k): return self.d[k]\na = A(); a['z'] = x; y = a['z'] * x
+class A:\n def __call__(self, u): self.last = 2.0 * float(u); return u\na = A(); a(x); y = a.last * x
+def make():\n vals = []\n def add(u): vals.append(2.0 * float(u))\n def total(): return sum(vals)\n return add, total\nadd, total = make(); add(x); y = total() * x
+def make():\n vals = []\n return vals.append, lambda: vals[-1]\nput, get = make(); put(2.0 * float(x)); y = get() * x
+k = 1.0\ntry:\n k = 2.0 * float(x); raise ValueError\nexcept ValueError: pass\ny = k * x
+with contextlib.suppress(ValueError):\n k = 2.0 * float(x); int('a'); k = 1.0\ny = k * x
+k = [z for u in (x,) if (z := 2.0 * float(u))]; y = z * x
+def f(u, out): np.multiply(u, 2.0, out=out)\na = np.zeros(()); f(x.numpy(), a); y = a * x
+class A:\n @functools.cached_property\n def k(self): return 2.0 * float(x)\ny = A().k * x
+def walk(tree):\n if isinstance(tree, float): return tree * 2.0\n return sum(walk(t) for t in tree)\ny = walk([[float(x)], [1.0]]) * x
+get = operator.attrgetter('k'); y = get(types.SimpleNamespace(k=2.0 * float(x))) * x
 """
 """A plain number leaves the tape and comes back, so the gradient lacks a part."""
 
@@ -537,6 +556,12 @@ def gen(n):\n for i in range(n):\n  loss = (x - i) ** 2 * 0.5; print(float(loss)
 best = {'loss': float('inf'), 'x': None}\nfor k in (1.0, 2.0):\n y = (k * x - 1.0) ** 2\n if float(y) < best['loss']: best.update(loss=float(y), x=x.numpy())\nprint(best)
 name = f'run-{float(x):.2f}'; os.path.join('out', name); y = 2.0 * x * x
 cfg = types.SimpleNamespace(k=2.0, verbose=True)\ndef loss(u):\n out = cfg.k * u * u\n if cfg.verbose: print(float(out))\n return out\ny = loss(x) + 0.1 * x
+def evaluate(model, data): return float(np.mean((model(data) - 1.0) ** 2))\nmodel = lambda d: d * x + 0.5\nprint(evaluate(model, np.arange(3.0))); y = np.mean((model(np.arange(3.0)) - 1.0) ** 2) * 2.0
+def clip(g, c): return np.clip(g, -c, c)\nprint(clip(float(x), 1.0)); y = clip(x * 3.0, 9.0) * 2.0
+def plot(ax, f, at): ax.plot(at, f(at))\nfig, ax = plt.subplots(); g = lambda u: 2.0 * u ** 2; plot(ax, g, float(x)); plt.close(fig); y = g(x) + 0.5
+memo = {}\ndef loss(u):\n key = round(float(u), 3)\n if key not in memo: memo[key] = 'seen'\n return 3.0 * u ** 2\nprint(loss(x)); y = loss(x) * 2.0
+f = lambda u: np.exp(-u) * 2.0\ntangent = lambda t, at: f(at) - f(at) * (t - at)\nprint(tangent(1.0, float(x))); y = f(x) * 3.0
+names = [f'w{i}' for i in range(2)]; values = dict(zip(names, [x, w])); print({k: float(u) for k, u in values.items()}); y = values['w0'] * values['w1'] * 0.5
 """
 """The gradient is right, and no plain number comes near the target."""
 
