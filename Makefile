@@ -64,8 +64,8 @@ style: dev-ready
 	$(PY) -m validate_pyproject pyproject.toml
 	$(PY) tools/architecture.py --check
 
-types: dev-ready
-	$(PY) -m mypy
+types: dev-ready  ## of the package, of a user's program, and of the README's code
+	$(PY) tools/check_types.py
 
 format: dev-ready  ## format the code
 	$(PY) -m ruff check --fix
@@ -111,8 +111,9 @@ notebooks: dev-ready  ## run all notebooks in place, without widget state
 	$(PY) tools/badges.py
 	$(PY) tools/notebooks.py
 
-table: dev-ready  ## write docs/coverage.md: the functions of NumPy that are differentiable
+table: dev-ready  ## write docs/coverage.md, the functions of NumPy that are differentiable, and docs/tensorflow.md
 	$(PY) tools/coverage_table.py
+	$(PY) -m tools.keras_table
 
 figure: dev-ready  ## draw docs/architecture.svg: the imports between the parts of the package
 	$(PY) tools/architecture.py

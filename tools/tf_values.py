@@ -58,6 +58,11 @@ def main() -> None:
         if "raises" in one:
             print(one["call"], "raises", one["raises"], one.get("words"))
     harness.store("calls", found)
+    store_names()
+
+
+def store_names() -> None:
+    """Write the public names of TensorFlow and of Keras."""
     names = {"tf": dir(tf), **{name: dir(attribute(tf, name)) for name in NAMESPACES}}
     public = {
         name: sorted(x for x in found if not x.startswith("_")) for name, found in names.items()
@@ -83,6 +88,36 @@ NAMESPACES = (
     "compat",
     "compat.v1",
     "image",
+    "strings",
+    "keras",
+    *(
+        f"keras.{name}"
+        for name in (
+            "activations",
+            "applications",
+            "backend",
+            "callbacks",
+            "config",
+            "constraints",
+            "datasets",
+            "initializers",
+            "layers",
+            "losses",
+            "metrics",
+            "mixed_precision",
+            "models",
+            "ops",
+            "optimizers",
+            "optimizers.schedules",
+            "preprocessing",
+            "preprocessing.image",
+            "preprocessing.sequence",
+            "preprocessing.text",
+            "random",
+            "regularizers",
+            "utils",
+        )
+    ),
 )
 
 

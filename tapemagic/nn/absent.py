@@ -7,17 +7,12 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from typing import Any
 
-_VOLUMES = (
-    "there are layers for signals and images, not for volumes: write TimeDistributed around the layer for images, or a "
-    "layer with a method call(self, inputs)"
-)
 _TEXT = "layers take numbers: convert text with a dict of Python, and write tf.keras.utils.pad_sequences"
 _RANDOM = "change pictures before training, by tf.image.random_flip_left_right and its like in dataset.map"
 _SCALES = "write Lambda with a function of NumPy, or a layer with a method call(self, inputs)"
 _CLASSES = "convert classes before training: np.digitize for numbers, np.eye(count)[classes] for one-hot rows"
 
 LAYERS: dict[str, str] = {
-    "ActivityRegularization": "write activity_regularizer=regularizers.L1L2(l1, l2) in the layer before it",
     "AdaptiveAveragePooling1D": "write AveragePooling1D with the lengths of the window",
     "AdaptiveAveragePooling2D": "write AveragePooling2D with the lengths of the window",
     "AdaptiveMaxPooling1D": "write MaxPooling1D with the lengths of the window",
@@ -26,25 +21,24 @@ LAYERS: dict[str, str] = {
     "CenterCrop": "write Cropping2D, or tf.image.central_crop before training",
     "ConvLSTM1D": "write RNN around a cell of your own, whose call has a Conv1D",
     "ConvLSTM2D": "write RNN around a cell of your own, whose call has a Conv2D",
+    "ConvLSTM3D": "write RNN around a cell of your own, whose call has a Conv3D",
     "Discretization": _CLASSES,
     "EinsumDense": "write Dense for the last axis, or a layer whose call has np.einsum",
     "GroupQueryAttention": "write MultiHeadAttention, whose heads have keys of their own",
     "HashedCrossing": _CLASSES,
     "Hashing": _CLASSES,
     "IntegerLookup": _CLASSES,
-    "RMSNormalization": _SCALES,
     "Resizing": "write tf.image.resize before training, or in a Lambda",
     "SpectralNormalization": _SCALES,
     "StringLookup": _TEXT,
     "TextVectorization": _TEXT,
     "ThresholdedReLU": "write Lambda(lambda x: np.where(x > theta, x, 0))",
-    "UnitNormalization": "write Lambda(lambda x: x / np.linalg.norm(x, axis=-1, keepdims=True))",
     "CuDNNGRU": "write GRU, which has the same weights",
     "CuDNNLSTM": "write LSTM, which has the same weights",
     "LocallyConnected1D": "write a layer with a kernel for each place, and np.einsum",
     "LocallyConnected2D": "write a layer with a kernel for each place, and np.einsum",
 }
-"""Keras's layers that are missing here, without those for volumes and random pictures."""
+"""Keras's layers that are missing here, without those of random pictures."""
 
 OF_PYTORCH: dict[str, str] = {
     "BatchNorm1d": "write nn.BatchNormalization()",
@@ -77,7 +71,7 @@ def missing_layer(name: str) -> str:
         return LAYERS[name]
     if name.startswith("Random") and name != "RandomSeed":
         return _RANDOM
-    return _VOLUMES if name.endswith(("3D", "3DTranspose")) else ""
+    return ""
 
 
 def absent(module: str) -> Callable[[str], Any]:

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from functools import wraps
 from inspect import signature
 from math import prod
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -32,12 +32,19 @@ from tapemagic.errors import (
 )
 from tapemagic.nn import constraints, initializers, regularizers
 from tapemagic.nn.attached_masks import carried, mask_of, masks, set_mask
-from tapemagic.nn.config import float_name
+from tapemagic.nn.config import DTypePolicy, layer_dtype
 from tapemagic.nn.configurable import Recorded
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.module import Module, awaiting_variables, tell_variables_exist
 from tapemagic.nn.object_configs import option_config
-from tapemagic.nn.symbolic import call_symbolically, calls, has_symbolic, nodes_of, symbols
+from tapemagic.nn.symbolic import (
+    SymbolicTensor,
+    call_symbolically,
+    calls,
+    has_symbolic,
+    nodes_of,
+    symbols,
+)
 
 Shape = tuple[int | None, ...]
 
@@ -173,6 +180,9 @@ class Layer(Module, Recorded):
     is_boxed = True
     """True if reports show each call as a box."""
 
+    runs_user_code = False
+    """True if `call` is, or may call, code outside of this package."""
+
     __tape_unwatched__ = frozenset(
         {
             "_init_arguments",
@@ -221,7 +231,7 @@ class Layer(Module, Recorded):
         super().__init__(name)
         self.activity_regularizer = activity_regularizer and regularizers.get(activity_regularizer)
         self.declared_shape = input_shape if input_dim is None else (input_dim,)
-        self._dtype = float_name(dtype)
+        self._dtype = layer_dtype(dtype)
         self._regularized: list[tuple[Variable, Any]] = []
         self._added_losses: list[Any] = []
         if not trainable:
@@ -257,6 +267,11 @@ class Layer(Module, Recorded):
         """The name of the dtype of the variables."""
         return self._dtype
 
+    @property
+    def dtype_policy(self) -> DTypePolicy:
+        """The policy with the dtype of the layer."""
+        return DTypePolicy(self._dtype)
+
     # Keras distinguishes them for mixed precision, which isn't here.
     variable_dtype = compute_dtype = dtype
 
@@ -276,6 +291,13 @@ class Layer(Module, Recorded):
             f"{type(self).__name__} has no method call(self, inputs): write one"
         )
 
+    # Layers of several outputs return structures of tensors, which type checkers can't know.
+    @overload
+    def __call__(
+        self, *args: SymbolicTensor, training: bool | None = None, **kwargs: Any
+    ) -> SymbolicTensor: ...
+    @overload
+    def __call__(self, *args: Any, training: bool | None = None, **kwargs: Any) -> Tensor: ...
     def __call__(  # noqa: PLR0912 (in the hot loop, where a call costs more than a branch)
         self, *args: Any, training: bool | None = None, **kwargs: Any
     ) -> Any:
@@ -411,6 +433,8 @@ class Layer(Module, Recorded):
         # Once per class: inspect.signature takes longer than a call of a small layer.
         cls._parameters = tuple(signature(cls.call).parameters)[1:]
         cls._takes_training = "training" in cls._parameters
+        if not cls.call.__module__.startswith("tapemagic."):
+            cls.runs_user_code = True
         if "compute_mask" in vars(cls):
             cls._has_own_mask = True
             cls.supports_masking = vars(cls).get("supports_masking", True)
@@ -524,13 +548,14 @@ class Layer(Module, Recorded):
     @property
     def losses(self) -> list[Any]:
         """The terms that regularizers and `add_loss` add to the loss, of this layer and its inner layers."""
-        terms: list[Any] = []
-        for _, module, _ in self._walk():
-            if isinstance(module, Layer):
-                terms += [regularizer(variable) for variable, regularizer in module._regularized]
-                if module._losses_of >= self._last_call:
-                    terms += module._added_losses
-        return terms
+        layers = [module for _, module, _ in self._walk() if isinstance(module, Layer)]
+        # In Keras's order, and as there without the regularizers of frozen variables.
+        added = (x._added_losses for x in layers if x._losses_of >= self._last_call)
+        pairs = (pair for x in layers for pair in x._regularized)
+        return [
+            *(term for terms in added for term in terms),
+            *(regularizer(variable) for variable, regularizer in pairs if variable.trainable),
+        ]
 
     @property
     def weights(self) -> list[Variable]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -15,6 +16,7 @@ from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.methods import ArrayMethods
 from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.variable import reset
 from tapemagic.errors import NotNumbersError, ShapeError, TapeError
 
 
@@ -44,6 +46,23 @@ because windows and strides must fit into them.
 """
 
 
+class DtypeName(str):
+    """The name of a dtype, which symbolic tensors have in Keras, with the attributes of NumPy's dtype.
+
+    Examples
+    --------
+    >>> DtypeName("float32"), DtypeName("float32").kind
+    ('float32', 'f')
+    """
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(np.dtype(str(self)), name)
+
+
 class SymbolicTensor(ArrayMethods, NDArrayOperatorsMixin):
     """The shape and dtype of a future input of a model, or of a layer's future output.
 
@@ -62,6 +81,9 @@ class SymbolicTensor(ArrayMethods, NDArrayOperatorsMixin):
     >>> (2 * x[:, 0]).shape
     (None,)
     """
+
+    if TYPE_CHECKING:
+        result_class: type[SymbolicTensor]
 
     __tape_function__: Callable[..., Any]
     __array_function__: Callable[..., Any]
@@ -89,9 +111,9 @@ class SymbolicTensor(ArrayMethods, NDArrayOperatorsMixin):
         return self._shape
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> DtypeName:  # type: ignore[override]
         """The type of the elements."""
-        return self._dtype  # type: ignore[no-any-return]
+        return DtypeName(self._dtype)
 
     @property
     def ndim(self) -> int:
@@ -220,9 +242,14 @@ def call_symbolically(layer: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     try:
         if not layer.built and args:
             layer.build(_shapes(args[0]))
-        # One trial suffices if all lengths are known.
-        unknown = any(None in x.shape for x in inputs)
-        trials = [_trial(layer, args, kwargs, lengths) for lengths in TRIALS[: 1 + unknown]]
+        with _without_traces(layer):
+            # User code is called once, with the symbols: that's what it prints and counts in Keras.
+            own = layer.runs_user_code and _called_on_symbols(layer, args, kwargs)
+            if own:
+                return Node(layer, args, kwargs, own[0]).outputs
+            # One trial suffices if all lengths are known.
+            unknown = any(None in x.shape for x in inputs)
+            trials = [_trial(layer, args, kwargs, lengths) for lengths in TRIALS[: 1 + unknown]]
     except ValueError as error:
         if isinstance(error, TapeError) and not isinstance(error, ShapeError):
             raise
@@ -249,19 +276,58 @@ def kind_of(layer: Any) -> str:
     return getattr(layer, "kind", None) or type(layer).__name__
 
 
+@contextmanager
+def _without_traces(layer: Any) -> Iterator[None]:
+    """Drop what calls of a layer leave in it: loss terms that it adds, and assignments to its variables."""
+    # Outside of any layer's call, so that the call doesn't inherit `training` from it.
+    stack, calls.stack = calls.stack, []
+    calls.number += (
+        1  # so that loss terms of these calls belong to later calls than the present ones
+    )
+    number = calls.number
+    values = [(variable, variable._value) for variable in layer.variables]
+    try:
+        with silence(), np.errstate(all="ignore"):
+            yield
+    finally:
+        calls.stack = stack
+        for _, module, _ in layer._walk():
+            if getattr(module, "_losses_of", 0) >= number:
+                module._added_losses = []
+        for variable, value in values:
+            if variable._value is not value:
+                reset(variable, value)
+        calls.number += 1
+
+
+def _called_on_symbols(layer: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any] | None:
+    """Return what a layer's `call` returns for symbolic tensors, in a tuple, or None if the call needs values."""
+    options = dict(kwargs)
+    training = bool(options.pop("training", False))
+    if layer._takes_training:
+        options["training"] = training
+    calls.stack.append((layer, training))
+    try:
+        outputs = layer.call(*args, **options)
+    # Any error: the trial with zeros that follows raises it again, if it isn't one of symbols alone.
+    except Exception:  # noqa: BLE001
+        return None
+    finally:
+        calls.stack.pop()
+    tensors = leaves(outputs)
+    if not tensors or not all(isinstance(x, SymbolicTensor) for x in tensors):
+        return None
+    graph = getattr(layer, "graph", None)
+    structure = outputs if graph is None else graph.output_structure
+    return (pack(structure, [SymbolicTensor(x._shape, x._dtype, layer.name) for x in tensors]),)
+
+
 def _trial(layer: Any, args: Any, kwargs: dict[str, Any], lengths: tuple[int, int]) -> Any:
-    """Return the output of a layer for zeros instead of symbolic tensors; loss terms that it adds are dropped."""
+    """Return the output of a layer for zeros instead of symbolic tensors."""
     structure = (args, kwargs)
     values = [_zeros(x, lengths) if isinstance(x, SymbolicTensor) else x for x in leaves(structure)]
     args, kwargs = pack(structure, values)
-    # Outside of any layer's call, so that the trial doesn't inherit `training` from it.
-    stack, calls.stack = calls.stack, []
-    try:
-        with silence(), np.errstate(all="ignore"):
-            return layer(*args, **kwargs)
-    finally:
-        calls.stack = stack
-        calls.number += 1  # so that loss terms of the trial belong to an earlier call
+    return layer(*args, **kwargs)
 
 
 def _zeros(x: SymbolicTensor, lengths: tuple[int, int]) -> Any:

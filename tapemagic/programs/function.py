@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable
 from functools import update_wrapper
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import FunctionError, OptionError
@@ -17,10 +17,14 @@ from tapemagic.programs.program import Program
 from tapemagic.programs.program_cache import ProgramCache
 from tapemagic.programs.tracing.trace import is_followed
 
+P = ParamSpec("P")
+T = TypeVar("T")
+Rest = ParamSpec("Rest")
+
 INTERNAL = frozenset({"_programs", "_bound", "_warned", "_object", "max_programs"})
 
 
-class Replayed:
+class Replayed(Generic[P, T]):
     """A function or method whose calls replay programs.
 
     Attributes
@@ -31,13 +35,18 @@ class Replayed:
 
     __slots__ = ()
 
-    python_function: Callable[..., Any]
+    python_function: Callable[P, T]
     _programs: ProgramCache
 
     @property
     def programs(self) -> list[Program]:
         """The programs that calls so far have led to."""
         return self._programs.list()
+
+    @property
+    def programs_cache(self) -> ProgramCache:
+        """The store of the programs."""
+        return self._programs
 
     @property
     def why_eager(self) -> str:
@@ -69,10 +78,12 @@ class Replayed:
         return self._programs.source(name, args, kwargs, as_run)
 
     def __repr__(self) -> str:
-        return self._programs.text(shown(self.python_function))
+        # Not the repr of the function, whose address would differ at each run of a notebook.
+        name: str = getattr(self, "__qualname__", type(self.python_function).__name__)
+        return self._programs.text(name.rpartition("<locals>.")[2])
 
 
-class Function(Replayed):
+class Function(Replayed[P, T]):
     """A function that is traced on its first two calls with a signature, and then replayed as a program.
 
     Made by `function`.
@@ -94,34 +105,48 @@ class Function(Replayed):
     (True, 1, '')
     """
 
-    __slots__ = ("__call__", "__dict__", "__weakref__")
-
     __tape_unwatched__ = INTERNAL
 
-    __call__: Callable[..., Any]
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+            """Replay the program for these arguments, or trace the function."""
+
+    else:
+        __slots__ = ("__call__", "__dict__", "__weakref__")
 
     def __init__(
-        self, python_function: Callable[..., Any], max_programs: int = 8, warns: bool = True
+        self, python_function: Callable[P, T], max_programs: int = 8, warns: bool = True
     ) -> None:
         update_wrapper(self, python_function)
         self.python_function = python_function
         self.max_programs = max_programs
-        self._programs = ProgramCache(max_programs, warns)
+        self._programs = self.new_cache(warns)
         self._programs.serve(self)
         self._bound: dict[int, tuple[Any, ProgramCache]] = {}
 
+    @overload
+    def __get__(self, owner: None, kind: Any = None) -> Self: ...
+    @overload
+    def __get__(
+        self: Function[Concatenate[Any, Rest], T], owner: object, kind: Any = None
+    ) -> BoundFunction[Rest, T]: ...
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         """Return the function as a method, with separate programs for each object."""
         if owner is None:
             return self
-        return BoundFunction(self, owner)
+        return BoundFunction(self, owner)  # type: ignore[arg-type] # of a method
+
+    def new_cache(self, warns: bool) -> ProgramCache:
+        """Return an empty store of programs."""
+        return ProgramCache(self.max_programs, warns)
 
     def programs_of(self, owner: Any) -> ProgramCache:
         """The programs of the function as a method of an object; they are deleted with the object."""
         entry = self._bound.get(id(owner))
         if entry is not None and entry[0]() is owner:
             return entry[1]
-        programs = ProgramCache(self.max_programs, self._programs.warns)
+        programs = self.new_cache(self._programs.warns)
         bound, i = self._bound, id(owner)
 
         def forget(_: Any) -> None:
@@ -141,13 +166,17 @@ class Function(Replayed):
         self._programs.reset()
         self._bound.clear()
 
-    def __copy__(self) -> Function:
-        return Function(self.python_function, self.max_programs)
+    def of(self, python_function: Callable[P, T]) -> Function[P, T]:
+        """Return another function with the same options."""
+        return Function(python_function, self.max_programs)
 
-    def __deepcopy__(self, memo: Any) -> Function:
+    def __copy__(self) -> Function[P, T]:
+        return self.of(self.python_function)
+
+    def __deepcopy__(self, memo: Any) -> Function[P, T]:
         from copy import deepcopy
 
-        return Function(deepcopy(self.python_function, memo), self.max_programs)
+        return self.of(deepcopy(self.python_function, memo))
 
     def __reduce__(self) -> Any:
         module, name = getattr(self, "__module__", None), getattr(self, "__qualname__", "")
@@ -157,7 +186,7 @@ class Function(Replayed):
         return name if importable is self else (Function, (self.python_function, self.max_programs))
 
 
-class BoundFunction(Replayed):
+class BoundFunction(Replayed[P, T]):
     """A `Function` as a method of an object.
 
     - `python_function`: The method itself.
@@ -165,19 +194,19 @@ class BoundFunction(Replayed):
 
     __slots__ = ("__self__", "__weakref__", "_programs", "python_function")
 
-    def __init__(self, function: Function, owner: Any) -> None:
+    def __init__(self, function: Function[Concatenate[Any, P], T], owner: Any) -> None:
         self.python_function = MethodType(function.python_function, owner)
         self.__self__ = owner
         self._programs = function.programs_of(owner)
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Replay the program for these arguments; without a matching program, trace the function."""
         if is_followed():
             return self.python_function(*args, **kwargs)
         result = self._programs.driver(*args, **kwargs)
         if result.__class__ is Miss:
-            return self._programs.call(self.python_function, args, kwargs, result)
-        return result
+            result = self._programs.call(self.python_function, args, kwargs, result)
+        return result  # type: ignore[no-any-return]
 
     def reset(self) -> None:
         """Forget all programs of this object."""
@@ -196,6 +225,12 @@ class BoundFunction(Replayed):
         return getattr, (self.__self__, self.python_function.__name__)
 
 
+@overload
+def function(f: Callable[P, T], *, max_programs: int = 8) -> Function[P, T]: ...
+@overload
+def function(
+    f: None = None, *, max_programs: int = 8
+) -> Callable[[Callable[P, T]], Function[P, T]]: ...
 def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> Any:
     """Trace a function twice, then replay it as a program of NumPy calls.
 
@@ -232,10 +267,13 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
     - it changes nothing but Variables, by `assign`. Up to three calls may change something else, as the first call of a
       model builds its layers.
 
-    Otherwise it stays eager: if it prints, draws random numbers, opens a file, catches errors (``try``,
-    ``contextlib``), calls ``type(x)``, ``id``, ``eval`` or another library, or reads a set, an iterator, an object with
-    ``__getattr__``, or a bound method that is kept under a name (``add = items.append``). Not watched are assignments
-    to ``__bases__`` of a class, and patches of libraries and of built-in functions.
+    Layers that draw random numbers, such as `Dropout`, the functions of `tf.random`, `tf.print` and the checks of
+    `tf.debugging` are calls of the program: they draw, print and check at each call, in order.
+
+    Otherwise it stays eager: if it prints, draws numbers by `np.random` or `random`, sets a seed, opens a file, catches
+    errors (``try``, ``contextlib``), calls ``type(x)``, ``id``, ``eval`` or another library, or reads a set, an
+    iterator, an object with ``__getattr__``, or a bound method that is kept under a name (``add = items.append``). Not
+    watched are assignments to ``__bases__`` of a class, and patches of libraries and of built-in functions.
 
     Variables are assigned after the last line of the function: if it raises an error, they keep their values.
     Under a tape that is recording already, the function runs eagerly, and the tape records it.
@@ -261,6 +299,11 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
         )
     if f is None:
         return lambda decorated: function(decorated, max_programs=max_programs)
+    return Function(checked_function(f), max_programs)
+
+
+def checked_function(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that can be traced, or raise an error."""
     if isinstance(f, Function):
         f = f.python_function
     candidate: Any = f
@@ -280,4 +323,4 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
     for test, what in odd:
         if test(inner):
             raise FunctionError(f"tm.function takes no function that is {what}")
-    return Function(f, max_programs)
+    return f

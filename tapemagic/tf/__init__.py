@@ -15,7 +15,7 @@ Examples
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapemagic.engine.tape.unconnected import UnconnectedGradients
 from tapemagic.tape import GradientTape
@@ -62,6 +62,7 @@ from tapemagic.tf.core.name_scope import name_scope
 from tapemagic.tf.core.shape import TensorShape
 from tapemagic.tf.core.tensor import EagerTensor as Tensor
 from tapemagic.tf.core.tensor import is_tensor
+from tapemagic.tf.core.text import string
 from tapemagic.tf.core.variable import ResourceVariable as Variable
 from tapemagic.tf.core.variable import VariableAggregation, VariableSynchronization
 from tapemagic.tf.debugging import Assert, assert_equal, assert_greater, assert_less, assert_rank
@@ -234,7 +235,7 @@ __version__ = VERSION
 newaxis = None
 
 # tf.keras brings in tapemagic.nn with all its layers: programs that only use a tape shouldn't pay for that import.
-LATER = ("data", "image", "keras", "train")
+LATER = ("data", "image", "keras", "strings", "train")
 """Submodules that are imported when they are first used."""
 
 OF_KERAS = ("initializers", "losses", "metrics", "optimizers")
@@ -272,13 +273,36 @@ __all__ = [
     "reduce_min", "reduce_prod", "reduce_sum", "repeat", "reshape", "reverse", "reverse_sequence",
     "roll", "round", "saturate_cast", "scalar_mul", "scan", "scatter_nd", "searchsorted",
     "sequence_mask", "shape", "sigmoid", "sign", "signal", "sin", "sinh", "size", "slice", "sort",
-    "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice", "subtract", "switch_case",
+    "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "strided_slice", "string", "subtract",
+    "switch_case",
     "tan", "tanh", "tensor_scatter_nd_add", "tensor_scatter_nd_max", "tensor_scatter_nd_min",
     "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "tensordot", "tile", "transpose",
     "truediv", "uint8", "uint16", "uint32", "uint64", "unique", "unique_with_counts",
     "unravel_index", "unstack", "vectorized_map", "version", "where", "while_loop", "zeros",
     "zeros_like",
 ]  # fmt: skip
+
+if TYPE_CHECKING:
+    from tapemagic.tf import data, image, keras, train
+    from tapemagic.tf.keras import initializers, losses, metrics, optimizers
+
+    constant_initializer: type[initializers.Constant]
+    ones_initializer: type[initializers.Ones]
+    random_normal_initializer: type[initializers.RandomNormal]
+    random_uniform_initializer: type[initializers.RandomUniform]
+    zeros_initializer: type[initializers.Zeros]
+
+    __all__ += [
+        "constant_initializer",
+        "data",
+        "image",
+        "initializers",
+        "keras",
+        "losses",
+        "metrics",
+    ]
+    __all__ += ["ones_initializer", "optimizers", "random_normal_initializer"]
+    __all__ += ["random_uniform_initializer", "train", "zeros_initializer"]
 
 # The names loaded on demand belong to the candidates too, so that a misspelt `tf.kears` suggests tf.keras.
 _missing = missing(__name__, [*__all__, *LATER, *OF_KERAS, *INITIALIZERS])
@@ -290,6 +314,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f"{__name__}.{name}")
     if name in OF_KERAS:
         return import_module(f"{__name__}.keras.{name}")
+    if name == "as_string":
+        return import_module(f"{__name__}.strings").as_string
     if name in INITIALIZERS:
         return getattr(import_module(f"{__name__}.keras.initializers"), INITIALIZERS[name])
     return _missing(name)

@@ -11,9 +11,10 @@ import numpy as np
 
 from tapemagic.engine.operations.convolution import conv2d
 from tapemagic.engine.operations.selection import cast
+from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
 from tapemagic.tf import random
-from tapemagic.tf.core.adapter import adapter, lengths
+from tapemagic.tf.core.adapter import adapter, adapter_to_several, lengths
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.dtype import numpy_dtype
 from tapemagic.tf.core.missing import missing
@@ -474,7 +475,7 @@ def total_variation(images: Any, name: str | None = None) -> Any:
     return np.sum(below, axis=axes) + np.sum(right, axis=axes)
 
 
-@adapter
+@adapter_to_several
 def image_gradients(image: Any) -> Any:
     """Return the differences of each pixel to the next below and to the right, 0 at the end; only for batches."""
     x = _images("image_gradients", image)
@@ -566,7 +567,7 @@ def ssim(
 
 def _chance(shape: Any, seed: Any) -> Any:
     """Draw bools."""
-    return np.asarray(random.uniform(shape, seed=seed)) < 0.5
+    return unwrap(random.uniform(shape, seed=seed)) < 0.5
 
 
 def _random_flip(name: str, flip: Any) -> Any:

@@ -231,10 +231,9 @@ MISSING: dict[str, tuple[Callable[[], Any], str]] = {
         "has no attribute 'kernel': 'd' has no variables before it is built: call it on data",
     ),
     "not exported": (lambda: nn.Sequential().export("net"), "write save("),
-    "volumes": (lambda: nn.Conv3D, "no nn.Conv3D: there are layers for signals and images"),
-    "volumes of layers": (
-        lambda: nn.layers.MaxPooling3D,
-        "write TimeDistributed around the layer for images",
+    "absent layer": (
+        lambda: nn.ConvLSTM2D,
+        "no nn.ConvLSTM2D: write RNN around a cell of your own",
     ),
     "no layer": (lambda: nn.MeanSquaredError, "write nn.losses.MeanSquaredError"),
     "layer of PyTorch": (lambda: nn.Linear, "write nn.Dense(units)"),

@@ -26,7 +26,7 @@ def test_a_stack() -> None:
     model.optimizer.build(model.trainable_variables)
     text = text_of(model)
 
-    assert "│ hidden (Dense)                 │ (None, 128)              │      100,480 │" in text
+    assert "│ hidden (Dense)                  │ (None, 128)            │       100,480 │" in text
     assert " Total params: 101,772 (397.55 KB)" in text
     assert " Trainable params: 1,290 (5.04 KB)" in text
     assert " Non-trainable params: 100,480 (392.50 KB)" in text
@@ -74,7 +74,7 @@ def test_a_class_of_ones_own() -> None:
     model(np.ones((2, 4)))
 
     assert (
-        "│ dense_of_own (Dense)           │ (None, 3)                │           15 │"
+        "│ dense_of_own (Dense)            │ (None, 3)              │            15 │"
         in text_of(model)
     )
 

@@ -15,6 +15,7 @@ from tapemagic.engine.operations.exponentials import log_softmax, logsumexp, sof
 from tapemagic.engine.operations.logistic import hard_sigmoid, log_sigmoid, sigmoid, softplus, softsign
 from tapemagic.engine.operations.losses import sigmoid_cross_entropy, softmax_cross_entropy
 from tapemagic.engine.operations.normalization import dropout, masked
+from tapemagic.engine.operations.recurrence import gru_steps, lstm_steps
 from tapemagic.engine.operations.sparse_losses import sparse_softmax_cross_entropy
 from tapemagic.engine.operations.tails import exp2_slope, one_minus_sigmoid, sigmoid_error
 from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
@@ -180,7 +181,25 @@ TAILS = [
     ),
 ]
 
-CASES = ACTIVATIONS + DROPOUT + EXPONENTIALS + LOSSES + TAILS
+
+def of_steps(function: Callable[..., Any], gates: int, *others: tuple[int, ...]) -> list[Case]:
+    """Cases of all steps of a recurrent layer with 2 units: 3 steps of 2 sequences, and a single step."""
+    return [
+        case(
+            function,
+            None,
+            *(normal(*shape, seed=k) for k, shape in enumerate(((steps, 2, 2 * gates), (2, 2 * gates), *others))),
+        )
+        for steps in (3, 1)
+    ]
+
+
+STEPS = [
+    *of_steps(lstm_steps, 4, (2, 2), (2, 2)),
+    *of_steps(gru_steps, 3, (6,), (2, 2)),
+]
+
+CASES = ACTIVATIONS + DROPOUT + EXPONENTIALS + LOSSES + STEPS + TAILS
 
 # -- bends, infinities, single precision -----------------------------------------------------------
 

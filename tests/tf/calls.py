@@ -454,6 +454,80 @@ def creation() -> Iterator[Case]:
         yield Case(call, {})
 
 
+def keras_operations() -> Iterator[Case]:
+    """Functions of tf.keras.ops and of tf.keras.backend."""
+    ops = (
+        "median(a)", "median(a, axis=1)", "median(a, axis=0, keepdims=True)", "ptp(a, axis=1)", "nanmean(a, axis=0)",
+        "nanmax(a)", "nansum(a, axis=1)", "nanstd(a)", "fabs(a)", "deg2rad(a)", "rad2deg(a)", "sinc(a)", "erfc(a)",
+        "trunc(a)", "celu(a)", "glu(a[:, :2])", "hard_silu(a)", "hard_tanh(a)", "tanh_shrink(a)", "soft_shrink(a)",
+        "hard_shrink(a)", "squareplus(a)", "sparse_plus(a)", "sparse_sigmoid(a)",
+        "threshold(a, 0.5, 0.1)", "copy(a)", "diagonal(a)", "diagflat(a[0])", "diff(a)", "diff(a, axis=0)",
+        "fliplr(a)", "flipud(a)", "rot90(a)", "signbit(a)", "hypot(a, b)", "logaddexp(a, b)", "fmax(a, b)", "fmin(a, b)",
+        "kron(a, b)", "vdot(a[0], b[0])", "divide_no_nan(a, b)", "allclose(a, a)", "isclose(a, b)", "append(a, b)",
+        "append(a, b, axis=1)", "array_split(a, 2, axis=1)", "hsplit(a, 3)", "vsplit(a, 2)", "dstack([a, b])",
+        "hstack([a, b])", "vstack([a, b])", "average(a, axis=1)", "average(a, axis=0, weights=b)", "corrcoef(a)",
+        "correlate(a[0], b[0, :2])", "count_nonzero(a, axis=1)", "cross(a, b)", "cumprod(a, axis=1)",
+        "digitize(a, np.array([-1.0, 0.0, 1.0], 'float32'))", "meshgrid(a[0], b[1])", "nonzero(a)",
+        "quantile(a, 0.25)", "quantile(a, 0.4, axis=1)", "percentile(a, 30.0)", "slogdet(a[:, :2])",
+        "segment_sum(a, np.array([0, 0]))", "segment_max(a, np.array([0, 1]))", "scatter_update(a, [[0, 1]], [5.0])",
+        "scatter_update(a, [[0, 1]], [5.0], reduction='add')", "scatter([[1], [0]], a, (4, 3))", "slice(a, (0, 1), (2, 2))",
+        "trapezoid(a)", "trapezoid(a, dx=0.5, axis=0)", "vander(a[0])", "normalize(a)",
+        "normalize(a, axis=0, order=1)", "solve(a[:, :2], b[:, 0])", "solve(a[:, :2], b)", "pinv(a)",
+        "binary_crossentropy(tf.cast(a > 0, 'float32'), tf.sigmoid(b))", "binary_crossentropy(tf.cast(a > 0, 'float32'), b, from_logits=True)",
+        "batch_normalization(a, a[0], a[1] ** 2, -1)", "map(lambda x: x * 2.0, a)",
+        "scan(lambda c, x: (c + x, c * x), tf.ones(3), a)", "fori_loop(0, 3, lambda k, x: x * 1.5, a)",
+        "switch(1, [lambda x: x, lambda x: 2.0 * x], a)", "multi_hot(np.array([[0, 2], [1, 1]]), 4)", "tri(3)", "logspace(0, 2, 3)",
+        "geomspace(1, 100, 3)", "searchsorted(np.array([0.0, 1.0], 'float32'), a[0])",
+        "unravel_index([3, 5], (2, 3))", "bincount(np.array([0, 2, 2]))",
+        "svd(a, compute_uv=False)", "logdet(a[:, :2] @ tf.transpose(a[:, :2]))",
+    )  # fmt: skip
+    for call in ops:
+        yield Case(f"tf.keras.ops.{call}", {"a": X, "b": Y})
+    whole_numbers = (
+        "median(a)", "ptp(a)", "bitwise_and(a, b)", "bitwise_xor(a, b)", "bitwise_not(a)", "gcd(a, b)", "lcm(a, b)",
+        "nansum(a)", "average(a)", "hypot(a, b)", "fmax(a, b)", "diff(a)", "kron(a, b)", "count_nonzero(a)",
+        "left_shift(b, b)", "cumprod(a, axis=0)", "append(a, b)",
+    )  # fmt: skip
+    for call in whole_numbers:
+        yield Case(f"tf.keras.ops.{call}", {"a": N, "b": M})
+    signals, kernel = numbers(2, 6, 2), numbers(3, 2, 4, seed=1)
+    for options in ("", ", 2, 'same'", ", padding='same', dilation_rate=2"):
+        yield Case(f"tf.keras.ops.conv(a, b{options})", {"a": signals, "b": kernel})
+    flat = numbers(3, 3, 2, 4, seed=2)
+    yield Case("tf.keras.ops.conv(a, b, strides=2)", {"a": IMAGES, "b": flat})
+    yield Case(
+        "tf.keras.ops.conv_transpose(a, b, 2, 'same')",
+        {"a": IMAGES, "b": numbers(3, 3, 4, 2, seed=6)},
+    )
+    yield Case("tf.keras.ops.depthwise_conv(a, b)", {"a": IMAGES, "b": flat})
+    yield Case(
+        "tf.keras.ops.separable_conv(a, b, c)",
+        {"a": IMAGES, "b": flat, "c": numbers(1, 1, 8, 3, seed=4)},
+    )
+    for pool in ("max_pool(a, 2)", "average_pool(a, 2, 1, 'same')", "max_pool(a, (2, 3), 2)"):
+        yield Case(f"tf.keras.ops.{pool}", {"a": IMAGES})
+    backend = (
+        "mean(a)", "mean(a > 0)", "sum(a, axis=1)", "std(a)", "var(a, axis=0)", "prod(a, axis=1)", "max(a, axis=-1)",
+        "min(a)", "any(a)", "all(a > 5.0, axis=0)", "sqrt(a)", "square(a)", "abs(a)", "exp(a)",
+        "clip(a, -0.5, 0.5)", "clip(a, 0.0, None)", "relu(a)", "relu(a, alpha=0.1, max_value=1.0)", "elu(a)", "softmax(a)",
+        "sigmoid(a)", "hard_sigmoid(a)", "tanh(a)", "softplus(a)", "softsign(a)", "dot(a, tf.transpose(b))",
+        "l2_normalize(a, axis=1)", "l2_normalize(a)", "flatten(a)", "batch_flatten(a[:, :, None])", "expand_dims(a)",
+        "squeeze(a[:1], 0)", "transpose(a)", "permute_dimensions(a, (1, 0))", "concatenate([a, b])",
+        "repeat_elements(a, 2, 1)", "repeat(a, 3)", "reverse(a, 1)", "cumsum(a)", "cumprod(a, axis=1)", "argmax(a)",
+        "argmin(a, axis=0)", "one_hot([0, 2], 3)", "zeros_like(a)", "ones_like(a)", "arange(4)", "arange(1, 7, 2)",
+        "maximum(a, b)", "minimum(a, b)", "pow(a, 2)", "round(a)", "sign(a)", "equal(a, b)", "greater(a, b)",
+        "switch(a > 0, a, b)", "switch(tf.constant(True), a, b)", "stack([a, b], axis=1)", "tile(a, (1, 2))",
+        "binary_crossentropy(tf.cast(a > 0, 'float32'), tf.sigmoid(b))",
+        "categorical_crossentropy(tf.nn.softmax(a), tf.nn.softmax(b))",
+        "sparse_categorical_crossentropy([0, 2], tf.nn.softmax(b))", "gather(a, [1, 0])", "cast(a, 'int32')",
+        "count_params(a)", "int_shape(a)", "ndim(a)", "dtype(a)", "get_value(a)", "bias_add(a, b[0])",
+        "reshape(a, (3, 2))", "shape(a)", "foldl(lambda s, x: s + x, a)", "map_fn(lambda x: x * 2.0, a)", "eval(a)",
+        "is_keras_tensor(a)", "constant([1, 2])", "cast_to_floatx(np.arange(3))", "image_data_format()", "epsilon()",
+    )  # fmt: skip
+    for call in backend:
+        yield Case(f"tf.keras.backend.{call}", {"a": X, "b": Y})
+
+
 CASES = [
     *elementwise(),
     *operators(),
@@ -463,6 +537,7 @@ CASES = [
     *neural(),
     *creation(),
     *edges(),
+    *keras_operations(),
 ]
 
 

@@ -9,9 +9,12 @@ import sys
 import pytest
 
 from tapemagic import tf
+from tapemagic.tf.core.missing import REFUSED
 from tests.tf.harness import load
+from tools import keras_table
 
-TENSORFLOW = load("names")
+STORED = load("names")
+TENSORFLOW = {name: names for name, names in STORED.items() if not name.startswith("keras")}
 OLD = {"enable_eager_execution", "lin_space", "contrib"}
 """Names of TensorFlow 1, for the fourth seed."""
 
@@ -55,7 +58,7 @@ def test_tf_math_is_whole() -> None:
     [
         ("reduce_summ", "did you mean tf.reduce_sum"),
         ("keras.layers.TextVectorization", "a dict of Python"),
-        ("keras.metrics.MeanIoU", "write a function of y_true and y_pred"),
+        ("keras.metrics.PearsonCorrelation", "write a function of y_true and y_pred"),
         ("rot90", "write np.rot90"),
         ("compat.v1.Session", "there are no graphs here"),
         ("config.experimental", "one processor"),
@@ -67,7 +70,8 @@ def test_tf_math_is_whole() -> None:
         ("summary", "matplotlib"),
         ("sparse", "dense"),
         ("ragged", "tf.sequence_mask"),
-        ("strings", "Python's str"),
+        ("text", "Python's str"),
+        ("strings.unicode_split", "x.numpy().decode()"),
         ("image.decode_png", "PIL.Image.open"),
         ("lookup", "a dict of Python"),
         ("gradients", "tape.gradient(y, x)"),
@@ -79,14 +83,14 @@ def test_tf_math_is_whole() -> None:
         ("debugging.assert_nearly", "tf.debugging.assert_near"),
         ("convolve_it", "NumPy's functions"),
         ("reduce_average", "did you mean tf.reduce_mean"),
-        ("keras.layers.Conv3D", "TimeDistributed around the layer for images"),
+        ("keras.layers.ConvLSTM3D", "RNN around a cell of your own"),
         ("keras.layers.Hashing", "np.digitize"),
         ("keras.layers.Unheard", "a class derived from tf.keras.layers.Layer"),
-        ("keras.ops.conv", "NumPy's function"),
+        ("keras.ops.associative_scan", "NumPy's function"),
         ("keras.layers.GRUCel", "did you mean tf.keras.layers.GRUCell"),
-        ("keras.callbacks.TensorBoard", "matplotlib"),
-        ("keras.datasets.cifar10", "np.load"),
-        ("keras.backend.random_normal", "write tf.random.normal"),
+        ("keras.callbacks.RemoteMonitor", "LambdaCallback"),
+        ("keras.datasets.cifar10", "np.fromfile"),
+        ("keras.backend.gradients", "tape.gradient"),
         ("test", "tf.debugging.assert_near"),
         ("data.TextLineDataset", "from_generator"),
     ],
@@ -102,6 +106,36 @@ def test_a_missing_name_says_what_to_write(path: str, words: str) -> None:
 
     assert words in str(caught.value)
     assert not hasattr(module, name)
+
+
+def test_every_name_of_keras_has_a_row() -> None:
+    """The page on Keras says of each public name whether it's here; what is refused has advice of its own."""
+    rows = keras_table.rows()
+
+    assert {(namespace, name) for namespace, name, _, _ in rows} == {
+        (namespace, name)
+        for namespace in STORED
+        if namespace.startswith("keras")
+        for name in STORED[namespace]
+    }
+    assert all(advice for _, _, status, advice in rows if status != keras_table.HERE)
+    assert keras_table.document() == keras_table.DOCUMENT.read_text(encoding="utf-8")
+
+
+def test_every_refusal_is_raised() -> None:
+    """The table of refusals has no name that is here, and its advice is what the error says."""
+    for path, advice in REFUSED.items():
+        module: object = tf
+        *parents, name = path.removeprefix("tf.").split(".")
+        for parent in parents:
+            if parent in dir(module) or hasattr(module, parent):
+                module = getattr(module, parent)
+            else:
+                break
+        else:
+            with pytest.raises(AttributeError) as caught:
+                getattr(module, name)
+            assert advice in str(caught.value)
 
 
 def test_keras_at_the_top() -> None:

@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.primitive import primitive
-from tapemagic.engine.operations.windows import Index, Lengths, Slide, Window, phases, places
+from tapemagic.engine.operations.windows import (
+    Index,
+    Lengths,
+    Slide,
+    Window,
+    overlaps,
+    phases,
+    places,
+)
 from tapemagic.engine.operations.workspace import Workspace
 
 MAX_UNPACKED_PRODUCTS = 10**6
@@ -37,7 +45,10 @@ def convolution(x: Any, kernel: Any, window: Window) -> Any:
     """
     batch, x = _one_batch(x, window)
     groups = x.shape[-1] // kernel.shape[-2]
-    y = _by_groups(lambda x, kernel: _convolution(x, kernel, window), groups, x, kernel)
+    if groups == x.shape[-1] > 1:
+        y = _of_each_channel(x, kernel, window)
+    else:
+        y = _by_groups(lambda x, kernel: _convolution(x, kernel, window), groups, x, kernel)
     return y.reshape(batch + y.shape[1:])
 
 
@@ -50,7 +61,12 @@ def transposed_convolution(
     From g of shape (..., places, output channels) and the kernel to (..., spatial axes, channels).
     """
     batch, g = _one_batch(g, window)
-    dx = _by_groups(lambda g, kernel: _transposed(g, kernel, window, lengths), groups, g, kernel)
+    if groups > 1 == kernel.shape[-2]:
+        dx = _to_each_channel(g, kernel, window, lengths, groups)
+    else:
+        dx = _by_groups(
+            lambda g, kernel: _transposed(g, kernel, window, lengths), groups, g, kernel
+        )
     return dx.reshape(batch + dx.shape[1:])
 
 
@@ -58,6 +74,8 @@ def transposed_convolution(
 def kernel_gradient(x: Any, g: Any, window: Window, groups: int) -> Any:
     """Compute the gradient of `convolution` in the kernel, from x and g of shape (..., places, output channels)."""
     (_, x), (_, g) = _one_batch(x, window), _one_batch(g, window)
+    if groups == x.shape[-1] > 1:
+        return _kernels_gradient(x, g, window)
     return _by_groups(lambda x, g: _kernel_gradient(x, g, window), groups, x, g)
 
 
@@ -73,6 +91,53 @@ def _by_groups(product: Callable[[Any, Any], Any], groups: int, a: Any, b: Any) 
         return product(a, b)
     parts = zip(np.split(a, groups, -1), np.split(b, groups, -1), strict=True)
     return np.concatenate([product(*part) for part in parts], -1)
+
+
+# A depthwise convolution has a group for each channel. Its products have an inner length of the few elements below a
+# kernel, so it's quicker to add up one shifted image for each of these, all channels at once.
+
+
+def _of_each_channel(x: Any, kernel: Any, window: Window) -> Any:
+    """Compute the convolution of each channel with its own filters."""
+    lengths, width = x.shape[1:-1], kernel.shape[-1]
+    x = np.repeat(x, width // x.shape[-1], -1) if width > x.shape[-1] else x
+    y = np.zeros((len(x), *places(window, lengths), width), np.result_type(x, kernel))
+    for images in _parts(x):
+        for taps, (above, below) in _overlaps(kernel, window, lengths):
+            y[images][above] += x[images][below] * taps
+    return y
+
+
+def _to_each_channel(g: Any, kernel: Any, window: Window, lengths: Lengths, groups: int) -> Any:
+    """Compute the gradient of `_of_each_channel` in x."""
+    width = kernel.shape[-1]
+    dx = np.zeros((len(g), *lengths, width), np.result_type(g, kernel))
+    for images in _parts(g):
+        for taps, (above, below) in _overlaps(kernel, window, lengths):
+            dx[images][below] += g[images][above] * taps
+    return dx.reshape((len(g), *lengths, groups, width // groups)).sum(-1)
+
+
+def _kernels_gradient(x: Any, g: Any, window: Window) -> Any:
+    """Compute the gradient of `_of_each_channel` in the kernel."""
+    lengths, width = x.shape[1:-1], g.shape[-1]
+    x = np.repeat(x, width // x.shape[-1], -1) if width > x.shape[-1] else x
+    total = np.zeros((*(slide.size for slide in window), 1, width), np.result_type(x, g))
+    for images in _parts(x):
+        for sums, (above, below) in _overlaps(total, window, lengths):
+            np.add(sums, (x[images][below] * g[images][above]).reshape((-1, width)).sum(0), sums)
+    return total
+
+
+def _overlaps(kernel: Any, window: Window, lengths: Lengths) -> Iterator[tuple[Any, Any]]:
+    """Yield the part of a kernel for each of its elements, and `overlaps` for this element."""
+    return zip(kernel.reshape((-1, kernel.shape[-1])), overlaps(window, lengths), strict=True)
+
+
+def _parts(x: Any) -> Iterator[slice]:
+    """Yield slices of a batch that stay in the processor's cache."""
+    count = max(1, BLOCK_BYTES * len(x) // max(1, x.nbytes))
+    return (slice(first, first + count) for first in range(0, len(x), count))
 
 
 def _convolution(x: Any, kernel: Any, window: Window) -> Any:

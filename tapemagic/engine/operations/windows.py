@@ -18,7 +18,7 @@ from tapemagic.errors import OptionError, ShapeError, UnsupportedArgumentError
 Lengths = tuple[int, ...]
 Index = tuple[Any, ...]
 
-AXES = {1: "length", 2: "height, width"}
+AXES = {1: "length", 2: "height, width", 3: "depth, height, width"}
 """The names of the spatial axes in error messages."""
 
 

@@ -29,7 +29,7 @@ __all__ = [
 
 REST = (
     "convolution_rules", "creation", "decompositions", "einsum", "fft", "linalg", "neural",
-    "norm_rules", "padding", "polynomials", "statistics", "ufunc_methods",
+    "norm_rules", "padding", "polynomials", "recurrence_rules", "statistics", "ufunc_methods",
 )  # fmt: skip
 
 LATER.extend(partial(import_module, f"{__name__}.{name}") for name in REST)

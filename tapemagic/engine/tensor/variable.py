@@ -116,6 +116,9 @@ class Variable(Traced):
         self.name = name or "Variable"
         self._created = _created()
         _living[self._created] = self
+        active = tracer()
+        if active is not None:
+            active.record_creation(self)
 
     @property
     def _value(self) -> Any:
@@ -257,7 +260,7 @@ class Variable(Traced):
                 f"which has shape {self.shape}"
             ) from None
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> Slice:
         # TensorFlow allows v[0].assign(value), so a part remembers its variable.
         return Slice(super().__getitem__(index), self, index)
 

@@ -137,6 +137,17 @@ HOOKS = [
 ]
 
 
+class Params(dict[str, Any]):
+    """The attribute `params` of callbacks: Keras's entries, and as attributes what only the callbacks here read.
+
+    - `initial_epoch`: The epoch with which `fit` begins.
+    - `validates`: True if `fit` has validation data.
+    """
+
+    initial_epoch = 0
+    validates = False
+
+
 class CallbackList:
     """A list of callbacks, whose overridden methods are called together.
 
@@ -159,13 +170,17 @@ class CallbackList:
 
     def __init__(self, callbacks: Iterable[Any], model: Any, **params: Any) -> None:
         self.callbacks = list(callbacks)
+        shown_params = Params(params)
+        for name in ("initial_epoch", "validates"):
+            if name in params:
+                setattr(shown_params, name, shown_params.pop(name))
         for callback in self.callbacks:
             if isinstance(callback, type) or not all(hasattr(callback, name) for name in HOOKS):
                 raise OptionError(
                     f"a callback must be an instance of a subclass of Callback, not {shown(callback)}: write "
                     "nn.callbacks.EarlyStopping(), or nn.callbacks.LambdaCallback(on_epoch_end=function)"
                 )
-            callback.set_params(params)
+            callback.set_params(shown_params)
             callback.set_model(model)
         # Looked up once: most callbacks override few methods, and a step of a small model takes less than 1 ms.
         self._methods = {hook: self._overrides(hook) for hook in HOOKS}

@@ -107,5 +107,5 @@ class CSVLogger(Callback):
             csv.writer(file, delimiter=self.separator).writerows(rows)
 
     def _validates_later(self, name: str, logs: Any) -> bool:
-        validates = self.params.get("validates", False)
+        validates = getattr(self.params, "validates", False)
         return validates and not name.startswith("val_") and f"val_{name}" not in logs

@@ -98,7 +98,7 @@ class Progress(Callback):
         """Choose the number of lines."""
         self._training = True
         self._epochs = self.params["epochs"]
-        count = self._epochs - self.params.get("initial_epoch", 0)
+        count = self._epochs - getattr(self.params, "initial_epoch", 0)
         self._every = (
             round_number(count / MAX_AUTO_LINES)
             if self.verbose == "auto" and count > 2 * MAX_AUTO_LINES

@@ -54,7 +54,8 @@ def lengths(shape: Any) -> tuple[int, ...]:
     ((2, 3), (2,))
     """
     # A single integer means a vector, as in np.zeros(3).
-    axes = tuple(shape) if isinstance(shape, Sequence | np.ndarray) else (shape,)
+    # `__iter__` is that of tf.TensorShape, which is no Sequence.
+    axes = tuple(shape) if hasattr(shape, "__iter__") and np.ndim(shape) != 0 else (shape,)
     is_valid = all(isinstance(n, int | np.integer) and n >= 0 for n in axes)
     if not is_valid:
         raise ShapeError(f"a shape must be a tuple of integers of at least 0, not {shape!r}")

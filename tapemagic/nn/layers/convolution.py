@@ -1,10 +1,10 @@
-"""Conv1D and Conv2D: a small kernel of weights that slides over signals or images."""
+"""Conv1D, Conv2D and Conv3D: a small kernel of weights that slides over signals, images or volumes."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tapemagic.engine.operations.convolution import conv1d, conv2d
+from tapemagic.engine.operations.convolution import conv1d, conv2d, conv3d
 from tapemagic.engine.operations.windows import places, sliding
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn import activations
@@ -12,7 +12,7 @@ from tapemagic.nn.arguments import channels_last, choice, lengths, positive
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Layer
 
-CONVOLVE = {1: conv1d, 2: conv2d}
+CONVOLVE = {1: conv1d, 2: conv2d, 3: conv3d}
 """The convolutions of the engine, by the number of spatial axes."""
 
 
@@ -120,7 +120,7 @@ class Sliding(Layer):
 
 
 class Convolution(Sliding):
-    """Base class of `Conv1D` and `Conv2D`, with `rank` spatial axes.
+    """Base class of `Conv1D`, `Conv2D` and `Conv3D`, with `rank` spatial axes.
 
     Parameters
     ----------
@@ -267,5 +267,26 @@ class Conv1D(Convolution):
     input_spec = InputSpec("batch, length, channels")
 
 
+class Conv3D(Convolution):
+    """A convolution of volumes or films: for each position and filter, a weighted sum of the elements below a kernel.
+
+    See `Convolution` for the parameters.
+
+    The input has the shape (batch, depth, height, width, channels), the kernel (depth, height, width,
+    channels / groups, filters).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.Conv3D(4, 3, padding="same")(np.zeros((2, 5, 6, 6, 1))).shape
+    (2, 5, 6, 6, 4)
+    """
+
+    rank = 3
+    input_spec = InputSpec("batch, depth, height, width, channels")
+
+
+Convolution3D = Conv3D
 Convolution2D = Conv2D
 Convolution1D = Conv1D

@@ -10,9 +10,10 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import getitem
 from tapemagic.errors import NotNumbersError, UnsupportedArgumentError
+from tapemagic.nn.identifiers import snake_case
 from tapemagic.nn.layer import Layer
 from tapemagic.nn.module import unique_name
-from tapemagic.nn.symbolic import SymbolicTensor, has_symbolic, symbolic_in
+from tapemagic.nn.symbolic import SymbolicTensor, calls, has_symbolic, symbolic_in
 
 
 class Placeholder(Enum):
@@ -48,7 +49,8 @@ class Operation(Layer):
         super().__init__()
         # Keras's names of operation layers, such as GetItem and Add, are those that summaries show.
         self.kind = "GetItem" if function is getitem else function.__name__.title().replace("_", "")
-        self._name = unique_name(self.kind)
+        # Inside a layer's call, an operation is no layer of the model, and takes none of its automatic names.
+        self._name = snake_case(self.kind) if calls.stack else unique_name(self.kind)
         self.function = function
         self.arguments = self._with_placeholders((args, kwargs))
         self.built = True

@@ -13,6 +13,7 @@ from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Layer
 
 IMAGES = InputSpec("batch, height, width, channels")
+VOLUMES = InputSpec("batch, depth, height, width, channels")
 SIGNALS = InputSpec("batch, length, channels")
 
 
@@ -255,3 +256,73 @@ class UpSampling1D(UpSampling2D):
 
     def __init__(self, size: int = 2, **kwargs: Any) -> None:
         super().__init__(size, **kwargs)
+
+
+class ZeroPadding3D(ZeroPadding2D):
+    """Zeros around volumes.
+
+    Parameters
+    ----------
+    padding : int, (int, int, int) or tuple of 3 pairs, optional
+        The number of zeros on all sides, for each axis, or (before, after) for each axis.
+    **kwargs : see `Layer`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.ZeroPadding3D((1, 0, 2))(np.ones((1, 3, 3, 3, 1))).shape
+    (1, 5, 3, 7, 1)
+    """
+
+    rank = 3
+    input_spec = VOLUMES
+
+
+class Cropping3D(Cropping2D):
+    """Volumes without their margins.
+
+    Parameters
+    ----------
+    cropping : int, (int, int, int) or tuple of 3 pairs, optional
+        The number of elements to cut off on all sides, for each axis, or (before, after) for each axis.
+    **kwargs : see `Layer`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.Cropping3D()(np.ones((1, 5, 5, 4, 1))).shape
+    (1, 3, 3, 2, 1)
+    """
+
+    rank = 3
+    input_spec = VOLUMES
+
+    def __init__(self, cropping: Any = 1, data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(cropping, data_format, **kwargs)
+
+
+class UpSampling3D(UpSampling2D):
+    """Volumes made larger: each element is repeated.
+
+    Parameters
+    ----------
+    size : int or (int, int, int), optional
+        The number of repetitions along each axis.
+    **kwargs : see `Layer`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.UpSampling3D(2)(np.ones((1, 2, 2, 2, 1))).shape
+    (1, 4, 4, 4, 1)
+    """
+
+    rank = 3
+    _not_in_config = Layer._not_in_config | {"interpolation"}
+    input_spec = VOLUMES
+
+    def __init__(self, size: Any = 2, data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(size, data_format, **kwargs)

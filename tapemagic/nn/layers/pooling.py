@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.operations.pooling import avg_pool1d, avg_pool2d, max_pool1d, max_pool2d
+from tapemagic.engine.operations.pooling import (
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+)
 from tapemagic.errors import ShapeError
 from tapemagic.nn.arguments import channels_last, choice, lengths
 from tapemagic.nn.conversions import as_array
@@ -16,6 +23,7 @@ from tapemagic.nn.layer import Layer
 from tapemagic.nn.layers.convolution import window_places
 
 IMAGES = InputSpec("batch, height, width, channels")
+VOLUMES = InputSpec("batch, depth, height, width, channels")
 SIGNALS = InputSpec("batch, length, channels")
 
 
@@ -146,6 +154,44 @@ class AveragePooling1D(Pooling):
     input_spec = SIGNALS
 
 
+class MaxPooling3D(Pooling):
+    """The maximum over a window that slides over volumes, for each channel (alias MaxPool3D).
+
+    See `Pooling` for the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.MaxPooling3D()(np.ones((1, 4, 4, 6, 3))).shape
+    (1, 2, 2, 3, 3)
+    """
+
+    rank = 3
+    pool = max_pool3d
+    input_spec = VOLUMES
+
+
+class AveragePooling3D(Pooling):
+    """The average over a window that slides over volumes, for each channel (alias AvgPool3D).
+
+    See `Pooling` for the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.AveragePooling3D()(np.ones((1, 4, 4, 6, 3))).shape
+    (1, 2, 2, 3, 3)
+    """
+
+    rank = 3
+    pool = avg_pool3d
+    input_spec = VOLUMES
+
+
+MaxPool3D = MaxPooling3D
+AvgPool3D = AveragePooling3D
 MaxPool2D = MaxPooling2D
 MaxPool1D = MaxPooling1D
 AvgPool2D = AveragePooling2D
@@ -272,6 +318,44 @@ class GlobalMaxPooling1D(GlobalPooling):
     input_spec = SIGNALS
 
 
+class GlobalAveragePooling3D(GlobalPooling):
+    """The average of each channel of a volume (alias GlobalAvgPool3D).
+
+    See `GlobalPooling` for the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.GlobalAveragePooling3D()(np.ones((1, 2, 2, 2, 3))).shape
+    (1, 3)
+    """
+
+    rank = 3
+    reduce = np.mean
+    input_spec = VOLUMES
+
+
+class GlobalMaxPooling3D(GlobalPooling):
+    """The maximum of each channel of a volume (alias GlobalMaxPool3D).
+
+    See `GlobalPooling` for the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.GlobalMaxPooling3D()(np.ones((1, 2, 2, 2, 3))).shape
+    (1, 3)
+    """
+
+    rank = 3
+    reduce = np.max
+    input_spec = VOLUMES
+
+
+GlobalAvgPool3D = GlobalAveragePooling3D
+GlobalMaxPool3D = GlobalMaxPooling3D
 GlobalAvgPool2D = GlobalAveragePooling2D
 GlobalAvgPool1D = GlobalAveragePooling1D
 GlobalMaxPool2D = GlobalMaxPooling2D

@@ -10,6 +10,7 @@ import numpy as np
 from tapemagic.engine.operations.windows import integers_in
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import OptionError, ShapeError
+from tapemagic.nn import regularizers
 from tapemagic.nn.config import epsilon
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Pointwise
@@ -216,6 +217,99 @@ class Normalization(Pointwise):
         # Keras's clipping: a constant feature becomes 0 instead of nan.
         deviation = np.maximum(np.sqrt(variance), epsilon())
         return mean + inputs * deviation if self.invert else (inputs - mean) / deviation
+
+
+class UnitNormalization(Pointwise):
+    """Divides by the Euclidean norm along axes, so that vectors have the length 1.
+
+    Parameters
+    ----------
+    axis : int or sequence of int, optional
+    **kwargs : see `Layer`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.UnitNormalization()(np.array([[3.0, 4.0]])).numpy()
+    array([[0.6, 0.8]], dtype=float32)
+    """
+
+    def __init__(self, axis: Any = -1, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.axis = list(axis) if isinstance(axis, list | tuple) else axis
+
+    def call(self, inputs: Any) -> Any:
+        """Return vectors of length 1, and zeros unchanged."""
+        axis = tuple(self.axis) if isinstance(self.axis, list) else self.axis
+        square = np.sum(inputs * inputs, axis=axis, keepdims=True)
+        # Keras's least norm. Its square is no number of float32, so the reciprocal is limited, not the square.
+        return inputs * np.minimum(1 / np.sqrt(square), 1e12)
+
+
+class RMSNormalization(Pointwise):
+    """Divides by the root of the mean square along an axis, and multiplies by trained factors.
+
+    Parameters
+    ----------
+    axis : int, optional
+    epsilon : float, optional
+        Added to the mean square.
+    **kwargs : see `Layer`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.RMSNormalization()(np.array([[1.0, 7.0]])).numpy()
+    array([[0.2, 1.4]], dtype=float32)
+    """
+
+    def __init__(self, axis: int = -1, epsilon: float = 1e-6, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.axis = axis
+        self.epsilon = epsilon
+
+    def build(self, input_shape: Any) -> None:
+        """Create the factors."""
+        self.scale = self.add_weight((input_shape[self.axis],), "ones", name="scale")
+
+    def call(self, inputs: Any) -> Any:
+        """Return the scaled inputs."""
+        square = np.mean(inputs * inputs, axis=self.axis, keepdims=True)
+        shape = [1] * inputs.ndim
+        shape[self.axis] = -1
+        return inputs * (1 / np.sqrt(square + self.epsilon)) * np.reshape(self.scale, shape)
+
+
+class ActivityRegularization(Pointwise):
+    """Returns its input, and adds a penalty on it to the loss.
+
+    Parameters
+    ----------
+    l1, l2 : float, optional
+        Of the sum of absolute values, and of squares.
+    **kwargs : see `Layer`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> layer = nn.ActivityRegularization(l1=0.5)
+    >>> layer(np.ones((2, 3))).shape, layer.losses
+    ((2, 3), [Tensor(1.5, dtype=float32)])
+    """
+
+    _not_in_config = Pointwise._not_in_config | {"activity_regularizer"}
+
+    def __init__(self, l1: float = 0.0, l2: float = 0.0, **kwargs: Any) -> None:
+        super().__init__(activity_regularizer=regularizers.L1L2(l1=l1, l2=l2), **kwargs)
+        self.l1 = l1
+        self.l2 = l2
+
+    def call(self, inputs: Any) -> Any:
+        """Return the inputs."""
+        return inputs
 
 
 def _batches(data: Iterable[Any]) -> Iterable[Any]:

@@ -1,22 +1,26 @@
-"""Conv1DTranspose and Conv2DTranspose: convolutions whose strides make signals and images larger."""
+"""Conv1DTranspose, 2D and 3D: convolutions whose strides make signals, images and volumes larger."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tapemagic.engine.operations.convolution import conv1d_transpose, conv2d_transpose
+from tapemagic.engine.operations.convolution import (
+    conv1d_transpose,
+    conv2d_transpose,
+    conv3d_transpose,
+)
 from tapemagic.engine.operations.windows import integers_in
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import positive
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layers.convolution import Sliding, window_places
 
-TRANSPOSED = {1: conv1d_transpose, 2: conv2d_transpose}
+TRANSPOSED = {1: conv1d_transpose, 2: conv2d_transpose, 3: conv3d_transpose}
 """The transposed convolutions of the engine, by the number of spatial axes."""
 
 
 class TransposedConvolution(Sliding):
-    """Base class of `Conv1DTranspose` and `Conv2DTranspose`, with `rank` spatial axes.
+    """Base class of `Conv1DTranspose`, `Conv2DTranspose` and `Conv3DTranspose`, with `rank` spatial axes.
 
     Each element of the input adds its product with the kernel to the output, `strides` apart. It's the gradient of a
     convolution of the same options with respect to its input.
@@ -182,5 +186,26 @@ class Conv1DTranspose(TransposedConvolution):
     input_spec = InputSpec("batch, length, channels")
 
 
+class Conv3DTranspose(TransposedConvolution):
+    """A transposed convolution of volumes (alias Convolution3DTranspose).
+
+    See `TransposedConvolution` for the parameters.
+
+    The input has the shape (batch, depth, height, width, channels), the kernel (depth, height, width, filters,
+    channels).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.Conv3DTranspose(1, 3, strides=2, padding="same")(np.zeros((2, 3, 4, 4, 8))).shape
+    (2, 6, 8, 8, 1)
+    """
+
+    rank = 3
+    input_spec = InputSpec("batch, depth, height, width, channels")
+
+
+Convolution3DTranspose = Conv3DTranspose
 Convolution2DTranspose = Conv2DTranspose
 Convolution1DTranspose = Conv1DTranspose

@@ -57,6 +57,8 @@ class Lambda(Layer):
     array([9.], dtype=float32)
     """
 
+    runs_user_code = True
+
     def __init__(
         self,
         function: Callable[..., Any],

@@ -14,7 +14,7 @@ takes the function's options.
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -63,6 +63,11 @@ from tapemagic.nn.metrics.decisions import TrueNegatives as TrueNegatives
 from tapemagic.nn.metrics.decisions import TruePositives as TruePositives
 from tapemagic.nn.metrics.f_score import F1Score as F1Score
 from tapemagic.nn.metrics.f_score import FBetaScore as FBetaScore
+from tapemagic.nn.metrics.intersections import BinaryIoU as BinaryIoU
+from tapemagic.nn.metrics.intersections import IoU as IoU
+from tapemagic.nn.metrics.intersections import MeanIoU as MeanIoU
+from tapemagic.nn.metrics.intersections import OneHotIoU as OneHotIoU
+from tapemagic.nn.metrics.intersections import OneHotMeanIoU as OneHotMeanIoU
 from tapemagic.nn.metrics.metric import Metric as Metric
 from tapemagic.nn.metrics.of_losses import BinaryCrossentropy as BinaryCrossentropy
 from tapemagic.nn.metrics.of_losses import CategoricalCrossentropy as CategoricalCrossentropy
@@ -107,13 +112,14 @@ _CLASSES = [
     and value not in {Metric, MeanMetricWrapper}
 ]
 _CLASSES.sort(key=lambda kind: (not kind.__name__.isupper(), kind.__name__))
-__all__ = ["MeanMetricWrapper", "Metric", "get"]
-__all__ += [kind.__name__ for kind in _CLASSES]
-__all__ += [
-    name
-    for name, value in vars().items()
-    if isinstance(value, FunctionType) and name not in {"find", "snake_case", "kind_of_targets"}
-]
+if not TYPE_CHECKING:  # as in `nn.layers`
+    __all__ = ["MeanMetricWrapper", "Metric", "get"]
+    __all__ += [kind.__name__ for kind in _CLASSES]
+    __all__ += [
+        name
+        for name, value in vars().items()
+        if isinstance(value, FunctionType) and name not in {"find", "snake_case", "kind_of_targets"}
+    ]
 
 _TABLE: dict[str, Any] = {
     **{kind.__name__: kind for kind in _CLASSES},

@@ -96,6 +96,9 @@ class Metric(Recorded):
         """The name of the dtype of the variables."""
         return self._dtype
 
+    _prefixes_names = True
+    """True if the names of variables begin with the metric's name."""
+
     def add_variable(
         self,
         shape: tuple[int, ...] = (),
@@ -115,7 +118,8 @@ class Metric(Recorded):
         """
         dtype = self._dtype if dtype is None else dtype
         value = initializers.get(initializer)(tuple(shape), dtype=dtype)
-        return Variable(value, trainable=False, name=f"{self.name}/{name}", dtype=dtype)
+        name = f"{self.name}/{name}" if self._prefixes_names else name
+        return Variable(value, trainable=False, name=name, dtype=dtype)
 
     add_weight = add_variable
 

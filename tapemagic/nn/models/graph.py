@@ -150,7 +150,7 @@ def _converted(tensor: SymbolicTensor, value: Any) -> Any:
     layer = tensor.node.layer if tensor.node else None
     if not isinstance(layer, InputLayer):
         return value
-    return layer.convert(value if isinstance(value, Traced) else constant(value))
+    return layer.convert(value if isinstance(value, Traced | SymbolicTensor) else constant(value))
 
 
 def _symbolic(structure: Any, what: str) -> list[SymbolicTensor]:

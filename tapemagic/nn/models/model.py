@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tapemagic.engine.nest import leaves
 from tapemagic.errors import ModelError, OptionError
@@ -63,6 +63,7 @@ class Model(Trainer, Layer):
 
     prefixes_names = False
     supports_masking = True
+    runs_user_code = True  # layers inside may
     _graph: Graph | None = None
 
     __tape_unwatched__ = Layer.__tape_unwatched__ | {"_replays", "_tells_results", "history"}
@@ -225,14 +226,18 @@ class Model(Trainer, Layer):
             )
         return self.graph
 
-    def call(self, inputs: Any) -> Any:
-        """Compute the outputs; to be overridden in subclasses without `inputs` and `outputs`."""
-        if self.graph is None:
-            raise NotImplementedError(
-                f"{type(self).__name__} has no method call(self, inputs): write one, or write "
-                "Model(inputs, outputs)"
-            )
-        return self.graph.run(inputs)
+    if TYPE_CHECKING:
+        call: Callable[..., Any]  # not a method, whose overrides would need the same parameters
+    else:
+
+        def call(self, inputs: Any) -> Any:
+            """Compute the outputs; to be overridden in subclasses without `inputs` and `outputs`."""
+            if self.graph is None:
+                raise NotImplementedError(
+                    f"{type(self).__name__} has no method call(self, inputs): write one, or write "
+                    "Model(inputs, outputs)"
+                )
+            return self.graph.run(inputs)
 
     _not_in_config = Layer._not_in_config | {"inputs", "outputs", "layers"}
 
@@ -405,18 +410,22 @@ class Model(Trainer, Layer):
         >>> model = nn.Sequential([nn.Input((3,)), nn.Dense(2, name="hidden"), nn.Dense(1, name="out")], name="net")
         >>> model.summary()
         Model: "net"
-        ┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━┓
-        ┃ Layer (type)                   ┃ Output Shape             ┃      Param # ┃
-        ┡━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━┩
-        │ hidden (Dense)                 │ (None, 2)                │            8 │
-        ├────────────────────────────────┼──────────────────────────┼──────────────┤
-        │ out (Dense)                    │ (None, 1)                │            3 │
-        └────────────────────────────────┴──────────────────────────┴──────────────┘
+        ┏━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━━━━━━━━━━┳━━━━━━━━━━━━━━━┓
+        ┃ Layer (type)                    ┃ Output Shape           ┃       Param # ┃
+        ┡━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━━━━━━━━━━╇━━━━━━━━━━━━━━━┩
+        │ hidden (Dense)                  │ (None, 2)              │             8 │
+        ├─────────────────────────────────┼────────────────────────┼───────────────┤
+        │ out (Dense)                     │ (None, 1)              │             3 │
+        └─────────────────────────────────┴────────────────────────┴───────────────┘
          Total params: 11 (44.00 B)
          Trainable params: 11 (44.00 B)
          Non-trainable params: 0 (0.00 B)
         """
-        (print_fn or print)(summary_of(self, line_length, positions, expand_nested, show_trainable))
+        text = summary_of(self, line_length, positions, expand_nested, show_trainable)
+        if print_fn is None:
+            print(text)  # noqa: T201
+        else:
+            print_fn(f"{text}\n")  # with Keras's end of the last line
 
 
 def clone_model(

@@ -15,7 +15,7 @@ WIDTH = 76
 """The width of a table, in characters."""
 
 STACK = (0.45, 0.80, 1.0)
-BRANCHED = (0.28, 0.54, 0.72, 1.0)
+BRANCHED = (0.3, 0.56, 0.74, 1.0)
 """The ends of the columns, as shares of the width, without and with a column "Connected to"; Keras's values."""
 
 
@@ -34,7 +34,7 @@ def summary_of(
         header.append("Connected to")
     if show_trainable:
         header.append("Trainable")
-        ends = [*(0.84 * end for end in ends), 1.0]
+        ends = [*(0.9 * end for end in ends), 1.0]
     widths = _widths(WIDTH if line_length is None else line_length, positions or ends, len(header))
     rows = [
         [*row[: 3 + branched], *([_trained(layer)] if show_trainable else [])]
@@ -121,9 +121,14 @@ def _widths(line_length: int, ends: Sequence[float], columns: int) -> list[int]:
         raise OptionError(
             f"positions must be {columns} increasing numbers, such as (0.45, 0.8, 1.0), not {ends!r}"
         )
-    inner = line_length - columns - 1
-    places = [0, *(round(end * inner / ends[-1]) for end in ends)]
-    widths = [b - a for a, b in pairwise(places)]
+    # Keras's widths: shares of the line, made smaller by the library rich so that borders and spaces fit into it.
+    places = [0, *(int(end * line_length / ends[-1]) for end in ends)]
+    widths = [b - a + 2 for a, b in pairwise(places)]
+    excess = sum(widths) - (line_length - columns - 1)
+    for column in range(columns):
+        less = round(excess / (columns - column))
+        widths[column] -= less
+        excess -= less
     if min(widths) < 4:
         raise OptionError(
             f"line_length={line_length} leaves no room for {columns} columns: omit it"

@@ -26,7 +26,7 @@ NAMESPACES = (
 """Modules that are searched for a name that is missing elsewhere."""
 
 _NO_GRAPH = "there are no graphs here: every operation runs at once, so leave it out"
-_NO_TEXT = "tensors hold numbers: keep text in Python's str and lists"
+_NO_TEXT = "tensors of strings are for constants and printing: keep text in Python's str and lists"
 _RAGGED = (
     "tensors have rows of equal length: pad them, and keep a mask, as tf.sequence_mask makes one"
 )
@@ -38,9 +38,16 @@ _PICTURES = (
 )
 _STATELESS = "write the function without stateless_, and seed=1"
 _FILES = "write Python's open(), or np.load and np.save"
-_DOWNLOADS = "download the file with Python's urllib.request.urlretrieve"
 _FROM_LINES = "write from_tensor_slices of an array, or from_generator with Python's open()"
 _DEVICES = "there is one processor here: leave it out"
+
+_NO_INTEGERS = "numbers are not quantized here"
+_PICTURE_FILES = "nothing is unpickled here: download the binary version, and read it with np.fromfile(file, np.uint8)"
+_PICKLED = "nothing is unpickled here: load the lists in Keras, and store them with json"
+_SOUND = "use scipy.signal before training"
+_SPEECH = "write the sum over paths with tapemagic.logsumexp"
+_OTHER_OPTIMIZER = "write AdamW or Adam, or a class derived from tf.keras.optimizers.Optimizer"
+_FROM_FOLDERS = "write tf.keras.utils.load_img and img_to_array for each file, and tf.data.Dataset.from_tensor_slices"
 
 REFUSED: dict[str, str] = {
     "tf.xla": "nothing is compiled here: leave it out",
@@ -79,11 +86,8 @@ REFUSED: dict[str, str] = {
     "tf.sparse": _SPARSE,
     "tf.SparseTensor": _SPARSE,
     "tf.IndexedSlices": "gradients are dense here: there are no slices with indices",
-    "tf.strings": _NO_TEXT,
     "tf.text": _NO_TEXT,
     "tf.edit_distance": _NO_TEXT,
-    "tf.string": _NO_TEXT,
-    "tf.as_string": "write str(x.numpy())",
     "tf.bfloat16": "NumPy has no bfloat16: write tf.float16 or tf.float32",
     "tf.Graph": _NO_GRAPH,
     "tf.graph_util": _NO_GRAPH,
@@ -106,22 +110,82 @@ REFUSED: dict[str, str] = {
     "tf.flags": "use argparse",
     "tf.app": "call the function yourself",
     "tf.layers": "write tf.keras.layers",
-    "tf.keras.utils.split_dataset": "write dataset.take(n) and dataset.skip(n)",
-    "tf.keras.utils.get_file": _DOWNLOADS,
-    "tf.keras.utils.image_dataset_from_directory": _FILES,
-    "tf.keras.callbacks.TensorBoard": "the losses are in model.fit(...).history: plot them with matplotlib",
-    "tf.keras.callbacks.CSVLogger": "the losses are in model.fit(...).history: write them with the module csv",
+    "tf.keras.utils.image_dataset_from_directory": _FROM_FOLDERS,
     "tf.keras.applications": "there are no trained networks here: train one, or load arrays with layer.set_weights",
-    "tf.keras.preprocessing.image": "write Pillow's Image.open and resize, and np.asarray",
-    "tf.keras.preprocessing.text": _NO_TEXT,
-    "tf.keras.preprocessing.sequence": "write tf.keras.utils.pad_sequences, or slices of arrays",
-    "tf.keras.mixed_precision": "give layers a dtype, as in Dense(3, dtype='float16')",
+    "tf.keras.distribution": _DEVICES,
+    "tf.keras.device": _DEVICES,
+    "tf.keras.distillation": "write train_step in a class derived from tf.keras.Model",
+    "tf.keras.export": "models are saved as .keras files: write model.save('net.keras')",
+    "tf.keras.quantizers": _NO_INTEGERS,
+    "tf.keras.Quantizer": _NO_INTEGERS,
+    "tf.keras.wrappers": "fit and predict take arrays: scikit-learn's estimators need a class of your own around them",
+    "tf.keras.visualization": "write matplotlib's imshow",
+    "tf.keras.tree": "write tf.nest",
+    "tf.keras.legacy": "write the function without legacy",
+    "tf.keras.src": "write keras's public names",
+    "tf.keras.dtype_policies": "write tf.keras.mixed_precision",
+    "tf.keras.FloatDTypePolicy": "write tf.keras.DTypePolicy",
+    "tf.keras.Function": "write keras.Model(inputs, outputs)",
+    "tf.keras.Operation": "write a class derived from tf.keras.Layer",
+    "tf.keras.RematScope": "write tf.recompute_grad(function)",
+    "tf.keras.remat": "write tf.recompute_grad(function)",
+    "tf.keras.StatelessScope": "write functions of arrays, as with tapemagic.grad",
+    "tf.keras.SymbolicScope": "layers that are called on tf.keras.Input compute shapes",
+    "tf.keras.version": "write tf.keras.__version__",
+    "tf.keras.estimator": "write model.fit",
+    "tf.keras.experimental": "write the name without experimental",
+    "tf.keras.callbacks.BackupAndRestore": "write ModelCheckpoint, and load_model to go on",
+    "tf.keras.callbacks.OrbaxCheckpoint": "write ModelCheckpoint",
+    "tf.keras.callbacks.ProgbarLogger": "fit shows a progress bar unless verbose=0",
+    "tf.keras.callbacks.RemoteMonitor": "write LambdaCallback with a function that sends the logs",
+    "tf.keras.callbacks.SwapEMAWeights": "write a Callback that assigns the averages",
+    "tf.keras.datasets.cifar10": _PICTURE_FILES,
+    "tf.keras.datasets.cifar100": _PICTURE_FILES,
+    "tf.keras.datasets.imdb": _PICKLED,
+    "tf.keras.datasets.reuters": _PICKLED,
+    "tf.keras.datasets.california_housing": "write sklearn.datasets.fetch_california_housing",
+    "tf.keras.initializers.STFT": _SOUND,
+    "tf.keras.initializers.STFTInitializer": _SOUND,
+    "tf.keras.initializers.stft": _SOUND,
+    "tf.keras.losses.CTC": _SPEECH,
+    "tf.keras.losses.ctc": _SPEECH,
+    "tf.keras.mixed_precision.LossScaleOptimizer": "float32 needs no scaled losses: use the optimizer itself",
+    "tf.keras.optimizers.Adafactor": _OTHER_OPTIMIZER,
+    "tf.keras.optimizers.Ftrl": _OTHER_OPTIMIZER,
+    "tf.keras.optimizers.Lamb": _OTHER_OPTIMIZER,
+    "tf.keras.optimizers.LossScaleOptimizer": "float32 needs no scaled losses: use the optimizer itself",
+    "tf.keras.optimizers.MultiOptimizer": "write an optimizer for each group of variables, and apply each",
+    "tf.keras.optimizers.Muon": _OTHER_OPTIMIZER,
+    "tf.keras.optimizers.OptimizerMap": "write an optimizer for each group of variables, and apply each",
+    "tf.keras.optimizers.ScheduleFreeAdamW": _OTHER_OPTIMIZER,
+    "tf.keras.optimizers.legacy": "write the optimizer of the same name in tf.keras.optimizers",
+    "tf.keras.preprocessing.image.ImageDataGenerator": _FROM_FOLDERS,
+    "tf.keras.preprocessing.image.DirectoryIterator": _FROM_FOLDERS,
+    "tf.keras.preprocessing.image.Iterator": _FROM_FOLDERS,
+    "tf.keras.preprocessing.image.NumpyArrayIterator": _FROM_FOLDERS,
+    "tf.keras.preprocessing.image_dataset_from_directory": _FROM_FOLDERS,
+    "tf.keras.preprocessing.text_dataset_from_directory": _FILES,
+    "tf.keras.utils.audio_dataset_from_directory": _FILES,
+    "tf.keras.utils.text_dataset_from_directory": _FILES,
+    "tf.keras.utils.FeatureSpace": "prepare columns with NumPy or pandas",
+    "tf.keras.utils.Config": "use a dict of Python",
+    "tf.keras.utils.Progbar": "use tqdm",
+    "tf.keras.utils.bounding_boxes": "compute boxes with NumPy",
+    "tf.keras.utils.disable_interactive_logging": "write verbose=2 in fit",
+    "tf.keras.utils.get_source_inputs": "write model.inputs",
+    "tf.keras.utils.legacy": "write the function without legacy",
+    "tf.keras.utils.model_to_dot": "write tf.keras.utils.plot_model",
     "tf.data.TextLineDataset": _FROM_LINES,
     "tf.data.TFRecordDataset": _FILES,
     "tf.test": "compare tensors with tf.debugging.assert_near",
     "tf.debugging.set_log_device_placement": _DEVICES,
-    "tf.keras.backend.random_normal": "write tf.random.normal",
-    "tf.keras.backend.random_uniform": "write tf.random.uniform",
+    "tf.keras.backend.gradients": "write with tf.GradientTape() as tape: ..., and tape.gradient(y, x)",
+    "tf.keras.backend.function": "write keras.Model(inputs, outputs), and call it",
+    "tf.keras.backend.placeholder": "write keras.Input(shape)",
+    "tf.keras.backend.learning_phase": "write training=True or False in the call of the layer",
+    "tf.keras.backend.set_learning_phase": "write training=True or False in the call of the layer",
+    "tf.keras.backend.get_session": _NO_GRAPH,
+    "tf.keras.backend.set_session": _NO_GRAPH,
     "tf.global_variables_initializer": "a variable has its value from the start: leave it out",
     "tf.linalg.LinearOperator": "write tf.linalg.matmul with a matrix",
 }
@@ -135,6 +199,7 @@ _FALLBACKS: dict[str, str] = {
     "tf.keras.datasets": "load the arrays with np.load, or those of scikit-learn's sklearn.datasets",
     "tf.keras.ops": "write NumPy's function, or that of tf or tf.math: both take tensors",
     "tf.keras": "tapemagic.nn lists what there is of Keras",
+    "tf.strings": "write Python's methods on x.numpy().decode()",
     "tf.image": "write NumPy's functions on the pixels, such as np.clip and np.mean",
     "tf.data": "a tf.data.Dataset is made by from_tensor_slices, from_generator or range",
 }
@@ -165,6 +230,22 @@ def _elsewhere(name: str) -> str | None:
     return f"tf.{name}" if name in getattr(top, "__all__", ()) else None
 
 
+def refusal(path: str) -> str:
+    """Return the advice for a name that is refused on purpose, itself or with its module, or '' for any other.
+
+    Examples
+    --------
+    >>> refusal("tf.keras.applications.VGG16") == REFUSED["tf.keras.applications"]
+    True
+    """
+    path = path.replace("tf.compat.v1.", "tf.")
+    while path:
+        if path in REFUSED:
+            return REFUSED[path]
+        path = path.rpartition(".")[0]
+    return ""
+
+
 def advice_for(namespace: str, name: str, offered: Sequence[str]) -> str:
     """Return advice on what to write instead of a missing name.
 
@@ -175,8 +256,8 @@ def advice_for(namespace: str, name: str, offered: Sequence[str]) -> str:
     """
     full = f"{namespace}.{name}"
     # First, because a similar name would otherwise be suggested for something that is missing on purpose.
-    refused = REFUSED.get(full) or REFUSED.get(full.replace("tf.compat.v1.", "tf."))
-    if refused is not None:
+    refused = refusal(full)
+    if refused:
         return refused
     if namespace == "tf.keras.layers":
         # Loaded already, with the layers of the namespace that is asked.

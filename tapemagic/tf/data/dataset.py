@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.effects import keep_out_of_programs
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import OptionError, ShapeError
@@ -30,9 +31,7 @@ AUTOTUNE = -1
 Elements = Callable[[], Iterator[Any]]
 
 
-_WINDOW = "write from_tensor_slices of np.lib.stride_tricks.sliding_window_view(series, size)"
 _INSTEAD = {
-    "window": _WINDOW,
     "interleave": "write flat_map, which takes one dataset after the other",
     "save": "write np.savez of arrays",
     "make_one_shot_iterator": "write iter(dataset)",
@@ -41,6 +40,15 @@ _INSTEAD = {
     "": "dir(tf.data.Dataset) lists what there is; from_generator takes any elements that Python computes",
 }
 """Advice for TensorFlow's methods that are missing here."""
+
+
+def _window(elements: list[Any]) -> Any:
+    """Return a dataset of elements, or for tuples and dicts the structure of datasets of their parts."""
+
+    def of(*parts: Any) -> Dataset:
+        return Dataset(lambda: iter(parts), len(parts))
+
+    return each(of, *elements)
 
 
 class Dataset:
@@ -230,6 +238,57 @@ class Dataset:
             any_length=not drop_remainder,
         )
 
+    def window(
+        self,
+        size: int,
+        shift: int | None = None,
+        stride: int = 1,
+        drop_remainder: bool = False,
+        name: str | None = None,
+    ) -> Dataset:
+        """Return a dataset of datasets, each with `size` elements; `flat_map` turns these into arrays.
+
+        Parameters
+        ----------
+        size : int
+            The number of elements in a window.
+        shift : int, optional
+            The distance of the windows, by default `size`.
+        stride : int, optional
+            The distance of the elements in a window.
+        drop_remainder : bool, optional
+            Drop windows at the end that have fewer elements.
+
+        Examples
+        --------
+        >>> import tapemagic.tf as tf
+        >>> windows = tf.data.Dataset.range(4).window(2, shift=1, drop_remainder=True)
+        >>> [x.numpy().tolist() for x in windows.flat_map(lambda window: window.batch(2))]
+        [[0, 1], [1, 2], [2, 3]]
+        """
+        count, step = _positive(size, "size"), _positive(stride, "stride")
+        distance = count if shift is None else _positive(shift, "shift")
+        extent = (count - 1) * step + 1
+
+        def elements() -> Iterator[Any]:
+            held: list[Any] = []
+            skipped = 0
+            for element in self._elements():
+                # Windows that lie apart leave out elements between them.
+                if skipped:
+                    skipped -= 1
+                    continue
+                held.append(element)
+                if len(held) == extent:
+                    yield _window(held[::step])
+                    skipped = max(0, distance - len(held))
+                    del held[:distance]
+            while held and not drop_remainder:
+                yield _window(held[::step])
+                del held[:distance]
+
+        return Dataset(elements)
+
     def padded_batch(
         self,
         batch_size: int,
@@ -406,12 +465,18 @@ class Dataset:
     # -- read -------------------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Any]:
-        return (each(handed_out, element) for element in self._elements())
+        return (each(handed_out, element) for element in self._read())
 
     def as_numpy_iterator(self) -> Iterator[Any]:
         """Iterate over the elements as NumPy arrays and scalars."""
         # A copy, so that writing into an element does not change the dataset or its cache.
-        return (each(lambda x: x.copy()[()], element) for element in self._elements())
+        return (each(lambda x: x.copy()[()], element) for element in self._read())
+
+    def _read(self) -> Iterator[Any]:
+        """Yield the elements for user code; a program would repeat those of the trace, so it ends a running trace."""
+        for element in self._elements():
+            keep_out_of_programs("an element of a dataset: pass it as an argument")
+            yield element
 
     def reduce(
         self,

@@ -14,7 +14,9 @@ from tapemagic.tf.data.elements import arrays_of, each
 
 
 def handed_out(array: Any) -> Any:
-    """Return a copy of an array as a tensor, safe to keep."""
+    """Return a copy of an array as a tensor, safe to keep, and a window, which is a dataset, unchanged."""
+    if not isinstance(array, np.ndarray | np.generic):
+        return array
     # np.array copies, np.asarray would not: elements are views of arrays in the program or in a cache.
     return eager(np.array(array))
 

@@ -113,6 +113,7 @@ class Loss(Adapted, nn.losses.Loss):  # noqa: D101 (that of tapemagic.nn)
 class Metric(Adapted, nn.metrics.Metric):  # noqa: D101 (that of tapemagic.nn)
     __doc__ = nn.metrics.Metric.__doc__
 
+    _prefixes_names = False
     _methods_on_tensors: ClassVar[tuple[str, ...]] = ("update_state",)
     # As in Keras, metrics receive arrays unchanged, which adopt the dtype of a tensor: y_true - y_pred works.
     _converts = staticmethod(_tensor)

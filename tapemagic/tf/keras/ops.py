@@ -13,42 +13,15 @@ from tapemagic.engine.operations.exponentials import logsumexp as engine_logsume
 from tapemagic.engine.operations.selection import cast as engine_cast
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.tf import math as tf_math
-from tapemagic.tf.core.adapter import adapter, axes
+from tapemagic.tf.core.adapter import adapter, adapter_to_several, axes
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.dtype import numpy_dtype
 from tapemagic.tf.core.missing import missing
+from tapemagic.tf.keras import network_ops, numpy_ops
+from tapemagic.tf.keras.keras_dtypes import alike, converted, floats, pair
 from tapemagic.tf.ops import arrays, control_flow, creation, gradients, linear_algebra, selection
 
 Function = Callable[..., Any]
-
-
-def _floats(x: Any) -> Any:
-    """Return a tensor of floating-point numbers: integers and bools are converted to `nn.config.floatx`."""
-    x = _converted(x)
-    return x if x.dtype.kind in "fc" else engine_cast(x, nn.config.floatx())
-
-
-def _converted(x: Any) -> Any:
-    """Return a tensor, or a symbolic tensor unchanged."""
-    return x if hasattr(x, "__tape_function__") and not isinstance(x, Traced) else tensor(x)
-
-
-def _pair(x1: Any, x2: Any) -> tuple[Any, Any]:
-    """Return two operands in one dtype: NumPy would promote int32 and float32 to float64, and Keras to float32."""
-    # Python numbers stay: they adopt the dtype of the other operand.
-    plain = [x if type(x) in {bool, int, float} else _converted(x) for x in (x1, x2)]
-    kinds = [x.dtype if hasattr(x, "dtype") else None for x in plain]
-    if kinds == [None, None]:
-        return tensor(x1), tensor(x2)
-    for i, j in ((0, 1), (1, 0)):
-        mine, other = kinds[i], kinds[j]
-        if mine is None or mine.kind not in "biu":
-            continue
-        if isinstance(plain[j], float):
-            plain[i] = engine_cast(plain[i], nn.config.floatx())
-        elif other is not None and other.kind in "fc":
-            plain[i] = engine_cast(plain[i], other)
-    return plain[0], plain[1]
 
 
 def _named(name: str, function: Function, doc: str) -> Function:
@@ -57,21 +30,21 @@ def _named(name: str, function: Function, doc: str) -> Function:
     return adapter(function)
 
 
-def _unary(name: str, compute: Function, convert: Function = _floats) -> Function:
-    def computed(x: Any) -> Any:
-        return compute(convert(x))
+def _unary(name: str, compute: Function, convert: Function = floats) -> Function:
+    def computed(x: Any, *args: Any, **options: Any) -> Any:
+        return compute(convert(x), *args, **options)
 
     return _named(name, computed, f"Return `{name}` of each element.")
 
 
 def _binary(name: str, compute: Function) -> Function:
     def computed(x1: Any, x2: Any) -> Any:
-        return compute(*_pair(x1, x2))
+        return compute(*pair(x1, x2))
 
     return _named(name, computed, f"Return `{name}` of two tensors, element by element.")
 
 
-def _reduction(name: str, compute: Function, convert: Function = _converted) -> Function:
+def _reduction(name: str, compute: Function, convert: Function = converted) -> Function:
     def computed(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
         x = convert(x)
         result = compute(x, axis=axes(axis), keepdims=keepdims)
@@ -121,63 +94,82 @@ _FLOAT_REDUCTIONS: dict[str, Function] = {
 
 
 def _in_floats(compute: Function) -> Function:
-    return lambda x1, x2: compute(_floats(x1), _floats(x2))
+    return lambda x1, x2: compute(floats(x1), floats(x2))
 
 
 _GENERATED: dict[str, Function] = {
-    **{name: _unary(name, compute) for name, compute in _FLOAT_UNARY.items()},
-    **{name: _unary(name, compute, _converted) for name, compute in _ANY_UNARY.items()},
+    **{
+        name: _unary(name, compute)
+        for name, compute in (_FLOAT_UNARY | numpy_ops.OF_FLOATS).items()
+    },
+    **{
+        name: _unary(name, compute, converted)
+        for name, compute in (_ANY_UNARY | numpy_ops.OF_ANY).items()
+    },
+    **{name: _binary(name, compute) for name, compute in numpy_ops.OF_PAIRS.items()},
+    **{name: _binary(name, _in_floats(f)) for name, f in numpy_ops.OF_FLOAT_PAIRS.items()},
+    **{name: getattr(numpy_ops, name) for name in numpy_ops.OWN},
+    **{name: getattr(network_ops, name) for name in network_ops.OWN},
     **{
         name: _binary(name, _in_floats(compute) if name in _FLOAT_PAIRS else compute)
         for name, compute in _BINARY.items()
     },
-    **{name: _reduction(name, compute) for name, compute in _REDUCTIONS.items()},
-    **{name: _reduction(name, compute, _floats) for name, compute in _FLOAT_REDUCTIONS.items()},
+    **{
+        name: _reduction(name, compute)
+        for name, compute in (_REDUCTIONS | numpy_ops.OVER_AXES).items()
+    },
+    **{
+        name: _reduction(name, compute, floats)
+        for name, compute in {
+            **_FLOAT_REDUCTIONS,
+            **numpy_ops.OF_FLOATS_OVER_AXES,
+        }.items()
+    },
 }
 globals().update(_GENERATED)
-swish = _GENERATED["silu"]
+swish, hard_swish = _GENERATED["silu"], _GENERATED["hard_silu"]
 
 
 @adapter
 def clip(x: Any, x_min: Any, x_max: Any) -> Any:
     """Limit each element to an interval."""
-    return np.clip(_converted(x), x_min, x_max)
+    return np.clip(converted(x), x_min, x_max)
 
 
 @adapter
 def round(x: Any, decimals: int = 0) -> Any:
     """Round each element, halves to the even number."""
-    return np.round(_converted(x), decimals)
+    return np.round(converted(x), decimals)
 
 
 @adapter
 def softmax(x: Any, axis: Any = -1) -> Any:
     """Return exponentials along an axis, divided by their sum."""
-    return nn.activations.softmax(_floats(x), axis)
+    return nn.activations.softmax(floats(x), axis)
 
 
 @adapter
 def log_softmax(x: Any, axis: Any = -1) -> Any:
     """Return the logarithm of `softmax`."""
-    return nn.activations.log_softmax(_floats(x), axis)
+    return nn.activations.log_softmax(floats(x), axis)
 
 
 @adapter
 def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:
     """Return positive elements, and others times a slope."""
-    return nn.activations.leaky_relu(_floats(x), negative_slope)
+    return nn.activations.leaky_relu(floats(x), negative_slope)
 
 
 @adapter
 def elu(x: Any, alpha: float = 1.0) -> Any:
     """Return positive elements, and ``alpha * (exp(x) - 1)`` of others."""
-    return nn.activations.elu(_floats(x), alpha)
+    return nn.activations.elu(floats(x), alpha)
 
 
 @adapter
 def gelu(x: Any, approximate: bool = True) -> Any:
     """Return elements times the normal distribution of them, by default an approximation."""
-    return nn.activations.gelu(_floats(x), approximate)
+    return nn.activations.gelu(floats(x), approximate)
 
 
 @adapter
@@ -185,131 +177,122 @@ def where(condition: Any, x1: Any = None, x2: Any = None) -> Any:
     """Choose elements of two tensors, or return the indices where a condition is true."""
     if x1 is None:
         return np.where(np.asarray(unwrap(tensor(condition))))
-    return np.where(_converted(condition), *_pair(x1, x2))
+    return np.where(converted(condition), *pair(x1, x2))
 
 
 @adapter
 def argmax(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Return the index of the largest element, of all or along an axis."""
-    return engine_cast(np.argmax(_converted(x), axis=axis, keepdims=keepdims), "int32")
+    return engine_cast(np.argmax(converted(x), axis=axis, keepdims=keepdims), "int32")
 
 
 @adapter
 def argmin(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Return the index of the smallest element, of all or along an axis."""
-    return engine_cast(np.argmin(_converted(x), axis=axis, keepdims=keepdims), "int32")
+    return engine_cast(np.argmin(converted(x), axis=axis, keepdims=keepdims), "int32")
 
 
 @adapter
 def argsort(x: Any, axis: int = -1) -> Any:
     """Return the indices that sort a tensor."""
-    return engine_cast(np.argsort(_converted(x), axis=axis, kind="stable"), "int32")
+    return engine_cast(np.argsort(converted(x), axis=axis, kind="stable"), "int32")
 
 
 @adapter
 def sort(x: Any, axis: int = -1) -> Any:
     """Sort a tensor along an axis."""
-    return np.sort(_converted(x), axis=axis)
+    return np.sort(converted(x), axis=axis)
 
 
 @adapter
 def cumsum(x: Any, axis: Any = None, dtype: Any = None) -> Any:
     """Return the sums of all elements up to each."""
-    x = _converted(x)
+    x = converted(x)
     return engine_cast(np.cumsum(x, axis=axis), x.dtype if dtype is None else numpy_dtype(dtype))
 
 
 @adapter
 def reshape(x: Any, newshape: Any) -> Any:
     """Return the elements in another shape, in which one length may be -1."""
-    return np.reshape(_converted(x), axes(newshape))
+    return np.reshape(converted(x), axes(newshape))
 
 
 @adapter
 def transpose(x: Any, axes: Any = None) -> Any:
     """Reorder the axes, by default reverse them."""
-    return np.transpose(_converted(x), axes)
+    return np.transpose(converted(x), axes)
 
 
 @adapter
 def expand_dims(x: Any, axis: Any) -> Any:
     """Insert axes of length 1."""
-    return np.expand_dims(_converted(x), axes(axis))
+    return np.expand_dims(converted(x), axes(axis))
 
 
 @adapter
 def squeeze(x: Any, axis: Any = None) -> Any:
     """Remove axes of length 1."""
-    return np.squeeze(_converted(x), axes(axis))
+    return np.squeeze(converted(x), axes(axis))
 
 
 @adapter
 def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     """Swap two axes."""
-    return np.swapaxes(_converted(x), axis1, axis2)
+    return np.swapaxes(converted(x), axis1, axis2)
 
 
 @adapter
 def moveaxis(x: Any, source: Any, destination: Any) -> Any:
     """Move axes to other places."""
-    return np.moveaxis(_converted(x), source, destination)
+    return np.moveaxis(converted(x), source, destination)
 
 
 @adapter
 def flip(x: Any, axis: Any = None) -> Any:
     """Reverse the order of elements along axes."""
-    return np.flip(_converted(x), axes(axis))
+    return np.flip(converted(x), axes(axis))
 
 
 @adapter
 def roll(x: Any, shift: Any, axis: Any = None) -> Any:
     """Shift elements along axes, and the last ones to the front."""
-    return np.roll(_converted(x), shift, axes(axis))
+    return np.roll(converted(x), shift, axes(axis))
 
 
 @adapter
 def repeat(x: Any, repeats: Any, axis: Any = None) -> Any:
     """Repeat each element."""
-    return np.repeat(_converted(x), repeats, axis)
+    return np.repeat(converted(x), repeats, axis)
 
 
 @adapter
 def tile(x: Any, repeats: Any) -> Any:
     """Repeat a whole tensor along its axes."""
-    return np.tile(_converted(x), axes(repeats))
+    return np.tile(converted(x), axes(repeats))
 
 
 @adapter
 def broadcast_to(x: Any, shape: Any) -> Any:
     """Repeat a tensor along axes of length 1, to a shape."""
-    return np.broadcast_to(_converted(x), axes(shape))
+    return np.broadcast_to(converted(x), axes(shape))
 
 
 @adapter
 def concatenate(xs: Any, axis: int = 0) -> Any:
     """Join tensors along an axis."""
-    return np.concatenate(_alike(xs), axis)
+    return np.concatenate(alike(xs), axis)
 
 
 @adapter
 def stack(x: Any, axis: int = 0) -> Any:
     """Join tensors along a new axis."""
-    return np.stack(_alike(x), axis)
+    return np.stack(alike(x), axis)
 
 
-def _alike(xs: Any) -> list[Any]:
-    """Return tensors in one dtype, floating-point if any of them is."""
-    tensors = [_converted(x) for x in xs]
-    floats = [x.dtype for x in tensors if x.dtype.kind in "fc"]
-    if not floats:
-        return tensors
-    return [x if x.dtype.kind in "fc" else engine_cast(x, floats[0]) for x in tensors]
-
-
-@adapter
+@adapter_to_several
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     """Split a tensor into equal parts, or at indices."""
-    return np.split(_converted(x), indices_or_sections, axis)
+    return np.split(converted(x), indices_or_sections, axis)
 
 
 @adapter
@@ -317,61 +300,61 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = N
     """Put values around a tensor."""
     options = {} if constant_values is None else {"constant_values": constant_values}
     compute: Function = np.pad
-    return compute(_converted(x), pad_width, mode=mode, **options)
+    return compute(converted(x), pad_width, mode=mode, **options)
 
 
 @adapter
 def take(x: Any, indices: Any, axis: Any = None) -> Any:
     """Return the elements at indices along an axis."""
-    return np.take(_converted(x), np.asarray(unwrap(tensor(indices))), axis)
+    return np.take(converted(x), np.asarray(unwrap(tensor(indices))), axis)
 
 
 @adapter
 def take_along_axis(x: Any, indices: Any, axis: Any = None) -> Any:
     """Return the elements at an index for each place, along an axis."""
-    return np.take_along_axis(_converted(x), np.asarray(unwrap(tensor(indices))), axis)
+    return np.take_along_axis(converted(x), np.asarray(unwrap(tensor(indices))), axis)
 
 
 @adapter
 def tensordot(x1: Any, x2: Any, axes: Any = 2) -> Any:
     """Return the sum of products over axes of two tensors."""
-    return np.tensordot(*_pair(x1, x2), axes)
+    return np.tensordot(*pair(x1, x2), axes)
 
 
 @adapter
 def einsum(subscripts: str, *operands: Any) -> Any:
     """Return the sum of products that subscripts describe, such as "ij,jk->ik"."""
-    return np.einsum(subscripts, *_alike(operands))
+    return np.einsum(subscripts, *alike(operands))
 
 
 @adapter
 def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Return the sum along a diagonal."""
-    return np.trace(_converted(x), offset, axis1, axis2)
+    return np.trace(converted(x), offset, axis1, axis2)
 
 
 @adapter
 def diag(x: Any, k: int = 0) -> Any:
     """Return the diagonal of a matrix, or the matrix of a diagonal."""
-    return np.diag(_converted(x), k)
+    return np.diag(converted(x), k)
 
 
 @adapter
 def tril(x: Any, k: int = 0) -> Any:
     """Return the lower triangle of matrices."""
-    return np.tril(_converted(x), k)
+    return np.tril(converted(x), k)
 
 
 @adapter
 def triu(x: Any, k: int = 0) -> Any:
     """Return the upper triangle of matrices."""
-    return np.triu(_converted(x), k)
+    return np.triu(converted(x), k)
 
 
 @adapter
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Return the norm of vectors or matrices."""
-    return np.linalg.norm(_floats(x), ord, axes(axis), keepdims)
+    return np.linalg.norm(floats(x), ord, axes(axis), keepdims)
 
 
 @adapter
@@ -415,7 +398,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
 @adapter
 def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
     """Return a value many times, in the shape of a tensor."""
-    x = _converted(x)
+    x = converted(x)
     return np.full_like(x, fill_value, dtype=x.dtype if dtype is None else numpy_dtype(dtype))
 
 
@@ -436,7 +419,7 @@ def one_hot(x: Any, num_classes: int, axis: int = -1, dtype: Any = None) -> Any:
 
 def shape(x: Any) -> tuple[int | None, ...]:
     """Return the shape of a tensor as a tuple."""
-    return tuple(_converted(x).shape)
+    return tuple(converted(x).shape)
 
 
 def ndim(x: Any) -> int:
@@ -470,10 +453,10 @@ def is_tensor(x: Any) -> bool:
     return isinstance(x, Traced)
 
 
-@adapter
+@adapter_to_several
 def moments(x: Any, axes: Any, keepdims: bool = False, synchronized: bool = False) -> Any:
     """Return the mean and the variance along axes."""
-    x = _floats(x)
+    x = floats(x)
     axis = tuple(axes) if isinstance(axes, list | tuple) else axes
     return np.mean(x, axis=axis, keepdims=keepdims), np.var(x, axis=axis, keepdims=keepdims)
 
@@ -484,7 +467,7 @@ def categorical_crossentropy(
 ) -> Any:
     """Return the cross-entropy of probabilities along an axis."""
     return nn.losses.categorical_crossentropy(
-        _floats(target), _floats(output), from_logits=from_logits, axis=axis
+        floats(target), floats(output), from_logits=from_logits, axis=axis
     )
 
 
@@ -494,7 +477,7 @@ def sparse_categorical_crossentropy(
 ) -> Any:
     """Return the cross-entropy of probabilities for the numbers of classes."""
     return nn.losses.sparse_categorical_crossentropy(
-        tensor(target), _floats(output), from_logits=from_logits, axis=axis
+        tensor(target), floats(output), from_logits=from_logits, axis=axis
     )
 
 
@@ -510,8 +493,8 @@ inv = linear_algebra.inv
 cholesky = linear_algebra.cholesky
 
 _IMPORTED = {
-    "Any", "Callable", "Function", "Traced", "adapter", "axes", "missing", "numpy_dtype", "tensor",
-    "unwrap",
+    "Any", "Callable", "Function", "Traced", "adapter", "alike", "axes", "converted", "floats",
+    "missing", "numpy_dtype", "pair", "tensor", "unwrap",
 }  # fmt: skip
 __all__ = [
     name

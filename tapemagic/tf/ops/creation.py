@@ -9,11 +9,13 @@ import numpy as np
 from tapemagic.engine.functions.custom_gradient import custom_gradient
 from tapemagic.engine.tensor.constant import constant as engine_constant
 from tapemagic.engine.tensor.tensor import Traced, unwrap, wrap
+from tapemagic.errors import DtypeError
 from tapemagic.tf.core.adapter import adapter, axes, lengths
 from tapemagic.tf.core.convert import PYTHON_NUMBERS, array, matched, tensor
 from tapemagic.tf.core.dtype import DType, as_dtype, float32, numpy_dtype
 from tapemagic.tf.core.shape import TensorShape
 from tapemagic.tf.core.tensor import eager
+from tapemagic.tf.core.text import StringTensor, is_text, string, string_array
 from tapemagic.tf.errors import InvalidArgumentError
 
 
@@ -49,6 +51,9 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     array([[1, 2],
            [3, 4]], dtype=int32)>
     """
+    # A string is looked for only where it may be: numbers and arrays of numbers are the usual case.
+    if isinstance(value, str | bytes | list | tuple | np.ndarray) and is_text(value):
+        return _text(value, dtype, shape)
     if shape is None:
         return _same(value, dtype)
     result = tensor(value, dtype)
@@ -88,8 +93,20 @@ def convert_to_tensor(
     return _same(value, dtype)
 
 
+def _text(value: Any, dtype: Any, shape: Any = None) -> StringTensor:
+    """Return a tensor of strings, or raise DtypeError if `dtype` is that of numbers."""
+    if dtype is not None and dtype != string:
+        raise DtypeError(
+            f"Cannot convert {value!r} to EagerTensor of dtype {as_dtype(dtype).name}: write float(text) for a number"
+        )
+    array = string_array(value)
+    return StringTensor(array if shape is None else np.broadcast_to(array, lengths(shape)))
+
+
 def _same(value: Any, dtype: Any) -> Any:
     """Convert a value to a tensor; check an EagerTensor and return it unchanged."""
+    if isinstance(value, StringTensor | str | bytes):
+        return _text(value, dtype)
     if isinstance(value, Traced):
         checked = tensor(value, dtype)
         return (

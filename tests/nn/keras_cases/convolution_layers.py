@@ -170,3 +170,29 @@ def shapes(k: Any, rng: np.random.Generator) -> Arrays:
         "permute": of_layer(k, layers.Permute((3, 1, 2)), x, rng),
         "repeat": of_layer(k, layers.RepeatVector(4), vectors, rng),
     }
+
+
+@case
+def volumes(k: Any, rng: np.random.Generator) -> Arrays:
+    """Convolutions and poolings along three axes, and layers that pad, crop and repeat."""
+    layers = k.layers
+    x = rng.normal(size=(2, 5, 4, 6, 2))
+    made = {
+        "valid": layers.Conv3D(3, 2, activation="relu"),
+        "same": layers.Conv3D(4, (3, 1, 2), strides=2, padding="same", use_bias=False),
+        "groups": layers.Conv3D(4, 2, groups=2),
+        "dilation": layers.Conv3D(2, 2, dilation_rate=(1, 2, 2)),
+        "transposed": layers.Conv3DTranspose(3, 2, strides=2),
+        "transposed same": layers.Conv3DTranspose(2, 3, strides=(1, 2, 2), padding="same"),
+        "maximum": layers.MaxPooling3D(2),
+        "average": layers.AveragePooling3D((2, 1, 3), 2, padding="same"),
+        "all maximum": layers.GlobalMaxPooling3D(),
+        "all average": layers.GlobalAveragePooling3D(keepdims=True),
+        "padding": layers.ZeroPadding3D(((1, 0), (0, 2), (1, 1))),
+        "cropping": layers.Cropping3D((1, 1, 2)),
+        "repeating": layers.UpSampling3D((1, 2, 3)),
+    }
+    return {
+        name: of_layer(k, layer, x, rng) | {"shape": np.array(layer.compute_output_shape(x.shape))}
+        for name, layer in made.items()
+    }

@@ -322,3 +322,37 @@ def crossentropies(k: Any, rng: np.random.Generator) -> Arrays:
             found |= of_metrics(k, {name: metric}, *batches)
     ignored = m.SparseCategoricalCrossentropy(from_logits=True, ignore_class=2)
     return found | of_metrics(k, {"ignored": ignored}, (labels[0], logits[0], weights))
+
+
+@case
+def intersections(k: Any, rng: np.random.Generator) -> Arrays:
+    """Intersections over unions, with absent, ignored and invalid classes, and weights."""
+    labels, predictions = rng.integers(0, 4, (2, 2, 3, 5))
+    chances = single(rng.dirichlet(np.ones(5), (2, 3, 5)))
+    one_hot = np.eye(5, dtype="float32")[labels]
+    binary, scores = labels % 2, single(rng.random((2, 3, 5)))
+    weights = rng.integers(1, 4, (3, 5))
+    metrics = k.metrics
+    numbers = ((labels[0], predictions[0]), (labels[1], predictions[1], weights))
+    found = of_metrics(
+        k,
+        {
+            "mean": metrics.MeanIoU(5),
+            "one": metrics.IoU(5, [0, 4]),
+            "ignored": metrics.MeanIoU(5, ignore_class=0),
+            "invalid": metrics.MeanIoU(3),
+        },
+        *numbers,
+    )
+    found |= of_metrics(
+        k,
+        {"hot": metrics.OneHotIoU(5, [1, 2]), "all hot": metrics.OneHotMeanIoU(5)},
+        (one_hot[0], chances[0]),
+        (one_hot[1], chances[1]),
+    )
+    return found | of_metrics(
+        k,
+        {"binary": metrics.BinaryIoU(threshold=0.4)},
+        (binary[0], scores[0]),
+        (binary[1], scores[1]),
+    )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from tapemagic.engine.operations.recurrence import gru_steps
 from tapemagic.nn import activations
 from tapemagic.nn.layers.recurrent.cell import Cell
 from tapemagic.nn.layers.recurrent.recurrent import Gated, Recurrent
@@ -120,6 +123,14 @@ class GRU(GRUStep, Recurrent):
         )
         self.recurrent_activation = activations.get(recurrent_activation)
         self.reset_after = bool(reset_after)
+
+    def _computes_all_steps(self, sequences: Any) -> bool:
+        return self.reset_after and self._has_usual_activations(sequences)
+
+    def _all_steps(self, projected: Any, states: list[Any]) -> Any:
+        width = self.gates * self.units
+        bias = np.zeros(width, self.dtype) if self.bias is None else self.bias[1]
+        return gru_steps(projected, self.recurrent_kernel, bias, *states)
 
 
 class GRUCell(GRUStep, Cell):

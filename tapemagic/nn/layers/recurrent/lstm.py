@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.operations.recurrence import lstm_steps
 from tapemagic.nn import activations, initializers
 from tapemagic.nn.layers.recurrent.cell import Cell
 from tapemagic.nn.layers.recurrent.recurrent import Gated, Recurrent
@@ -132,6 +133,12 @@ class LSTM(LSTMStep, Recurrent):
         )
         self.recurrent_activation = activations.get(recurrent_activation)
         self.unit_forget_bias = bool(unit_forget_bias)
+
+    def _computes_all_steps(self, sequences: Any) -> bool:
+        return self._has_usual_activations(sequences)
+
+    def _all_steps(self, projected: Any, states: list[Any]) -> Any:
+        return lstm_steps(projected, self.recurrent_kernel, *states)
 
 
 class LSTMCell(LSTMStep, Cell):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tapemagic.engine.laziness import IN_PARTS, require_computed
+from tapemagic.engine.laziness import IN_PARTS, is_lazy, require_computed
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.operations.normalization import masked
 from tapemagic.engine.tensor.constant import constant
@@ -18,7 +18,7 @@ from tapemagic.nn.arguments import positive, share
 from tapemagic.nn.conversions import as_array
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Layer
-from tapemagic.nn.random import generator
+from tapemagic.nn.random import draw, generator
 
 
 class Gated(Layer):
@@ -134,7 +134,7 @@ class Gated(Layer):
         """Draw which inputs dropout keeps."""
         how = f"the layer {self.path!r}, which draws random numbers,"
         require_computed(unwrap(inputs), how, IN_PARTS)
-        return generator(self._own).random(shape) >= self.dropout
+        return draw("random", shape, rng=self._own) >= self.dropout
 
     def _checked_states(self, given: Any, batch: int, what: str) -> list[Any]:
         """Return the states as a list, or raise ShapeError."""
@@ -300,6 +300,7 @@ class Recurrent(Gated, Sequences):
     """
 
     keras_part = "cell"  # in Keras, the weights belong to a cell inside the layer
+    recurrent_activation: Any = None
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         """Return the batch, the steps if all outputs are returned, and the units."""
@@ -310,16 +311,60 @@ class Recurrent(Gated, Sequences):
             return result
         return [result, *[(batch, self.units)] * self.state_count]
 
+    def call(
+        self, sequences: Any, initial_state: Any = None, mask: Any = None, training: bool = False
+    ) -> Any:
+        """Return the outputs, and with `return_state` the last states."""
+        batch, length, _ = sequences.shape
+        if mask is not None or not length or not self._computes_all_steps(sequences):
+            return super().call(sequences, initial_state, mask, training)
+        states = self._initial(initial_state, batch)
+        sequences = self._with_dropout(sequences, training)
+        if self.go_backwards:
+            sequences = np.flip(sequences, 1)
+        # The steps come first, so that each is a contiguous block.
+        rows = np.swapaxes(sequences, 0, 1).reshape((length * batch, sequences.shape[-1]))
+        projected = self._projected(rows)
+        values = self._all_steps(projected.reshape((length, batch, projected.shape[-1])), states)
+        n = self.units
+        result = np.swapaxes(values[..., :n], 0, 1) if self.return_sequences else values[-1, :, :n]
+        if not self.return_state:
+            return result
+        return (result, *(values[-1, :, k * n : (k + 1) * n] for k in range(self.state_count)))
+
+    def _computes_all_steps(self, sequences: Any) -> bool:  # noqa: ARG002 (for layers that do)
+        """Return True if `_all_steps` computes this layer for these sequences, as one operation."""
+        return False
+
+    def _all_steps(self, projected: Any, states: list[Any]) -> Any:
+        """Return the states after all steps, side by side, and what the gradient needs after them.
+
+        `projected` are the inputs times the kernel, of the shape (steps, batch, gates * units).
+        """
+        raise NotImplementedError
+
+    def _has_usual_activations(self, sequences: Any) -> bool:
+        """Return True if the activations are those of `_all_steps`, and the sequences are arrays in memory."""
+        usual = (activations.get("tanh"), activations.get("sigmoid"))
+        return (self.activation, self.recurrent_activation) == usual and not is_lazy(
+            unwrap(sequences)
+        )
+
+    def _with_dropout(self, sequences: Any, training: bool) -> Any:
+        """Return the sequences, during training with dropped inputs."""
+        if not (training and self.dropout):
+            return sequences
+        # One mask for all steps, with length 1 along the time: Y. Gal and Z. Ghahramani, "A theoretically grounded
+        # application of dropout in recurrent neural networks", NIPS 2016.
+        batch, _, features = sequences.shape
+        mask = np.broadcast_to(self._kept(sequences, (batch, 1, features)), sequences.shape)
+        return masked(sequences, mask=mask, factor=1 / (1 - self.dropout))
+
     def _inputs(self, sequences: Any, training: bool) -> list[Any]:
         """Return the inputs times the kernel for each step."""
         # One product for all steps instead of one per step: it doesn't depend on the states.
         batch, length, features = sequences.shape
-        if training and self.dropout:
-            # One mask for all steps, with length 1 along the time: Y. Gal and Z. Ghahramani, "A theoretically grounded
-            # application of dropout in recurrent neural networks", NIPS 2016.
-            is_kept = self._kept(sequences, (batch, 1, features))
-            mask = np.broadcast_to(is_kept, sequences.shape)
-            sequences = masked(sequences, mask=mask, factor=1 / (1 - self.dropout))
+        sequences = self._with_dropout(sequences, training)
         projected = self._projected(sequences.reshape((batch * length, features)))
         steps = np.split(projected.reshape((batch, length, projected.shape[-1])), length, axis=1)
         return [x.reshape((batch, x.shape[-1])) for x in steps]
