@@ -14,12 +14,13 @@ from typing import Any
 from tapemagic.engine.events import Event, is_flat
 from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.explain.advice import lost_track, replacement, takes_gradient
-from tapemagic.explain.carrying_words import Certainty, on
+from tapemagic.explain.carrying_words import Certainty
 from tapemagic.explain.dataflow import flows_into
 from tapemagic.explain.formatting import format_line
 from tapemagic.explain.program_text import made_from, names_bound, text_of
 from tapemagic.explain.query import Question, Reason
 from tapemagic.explain.sensitivity import UsedConstants, is_insensitive
+from tapemagic.explain.word_bindings import on
 
 SHOWN = 3
 """Maximum number of lines to name."""
@@ -60,15 +61,10 @@ def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Ce
     target = q.target if differentiated is None else differentiated
     events = [event for event in exits_before(q) if not is_flat(event)]
     flows = _flows(q, events, steps=False)
-    # Of a gradient that was converted, assignments take steps of a descent.
-    steps = [event for event in events if flows[event] and _is_gradient(q, event)]
-    other = _flows(q, steps, steps=False, assignments=False)
     best: tuple[Event, Certainty] | None = None
     used = UsedConstants(q, target)
     insensitive = dict[object, bool]()
     for event in events:
-        if event in other and other[event] < Certainty.LIKELY:
-            continue
         # Printing a value says nothing on an equal number.
         is_used = event.kind == "exit" and used.has(event)
         line = event.place and event.place[:2]
@@ -95,15 +91,7 @@ def _binds_target(q: Question, event: Event) -> bool:
     return len(binding) == 1 and on(binding[0], line)
 
 
-def _is_gradient(q: Question, event: Event) -> bool:
-    """Return True if a conversion on the same line turned a gradient into a plain value."""
-    with_it = (e.number for e in q.snapshot.events_of("exit") if e.place == event.place)
-    return any(map(q.snapshot.order_of, with_it))
-
-
-def _flows(
-    q: Question, events: Sequence[Event], steps: bool, assignments: bool = True
-) -> dict[Event, Certainty]:
+def _flows(q: Question, events: Sequence[Event], steps: bool) -> dict[Event, Certainty]:
     """Return how certainly exits are used in the target, by the name for which that is least certain."""
     if not events:
         return {}
@@ -113,7 +101,7 @@ def _flows(
     names = [x for x in _names(q) if any(made_from(place, x) for place in places)] or [
         q.target_name
     ]
-    arguments = q.source_name, q.program.place, steps, assignments, q.program.namespace
+    arguments = q.source_name, q.program.place, steps, q.program.namespace
     flows = [flows_into(exits, name, *arguments) for name in names]
     return dict(zip(events, map(min, zip(*flows, strict=True)), strict=True))
 

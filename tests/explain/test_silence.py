@@ -7,6 +7,7 @@ Each program runs with x a little larger and a little smaller: only that decides
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import io
 import linecache
@@ -19,6 +20,7 @@ import pytest
 
 import tapemagic as tm
 from tapemagic.explain.explain import Explanation
+from tapemagic.explain.sensitivity import UsedConstants
 from tests.explain import silence_programs
 
 fresh = count().__next__
@@ -442,6 +444,23 @@ def test_never_surely_wrong(program: str) -> None:
 
     assert is_right
     assert CERTAIN not in said
+
+
+REDIRECTED = "redirect_stdout", "catch_warnings", "logging.Handler", "class AttrDict"
+"""Ways back that reading doesn't find: output that is caught and parsed, and ``__setattr__`` that stores items."""
+
+
+@pytest.mark.thorough
+def test_never_silent_by_reading_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loss is found also if no operation uses the number itself, with a line for each statement."""
+    monkeypatch.setattr(UsedConstants, "has", lambda *_: False)
+
+    programs = [ast.unparse(ast.parse(program)) for program in LEAVING_PROGRAMS]
+    silent = [program for program in programs if not judged(program)[1]]
+    alarms = [x for x in HEALTHY_PROGRAMS if judged(ast.unparse(ast.parse(x)))[1]]
+
+    assert [x for x in silent if not any(word in x for word in REDIRECTED)] == []
+    assert len(alarms) <= 0.02 * len(HEALTHY_PROGRAMS), alarms
 
 
 @pytest.mark.thorough
