@@ -226,3 +226,37 @@ def test_strings_have_no_numbers() -> None:
         tf.strings.join(["a", 1])
     with pytest.raises(OptionError, match="rows of different lengths"):
         tf.strings.split(["a b", "c"])
+
+
+def test_pictures_in_files(tmp_path: Path) -> None:
+    """Bytes are decoded and encoded by Pillow; what isn't a picture says so."""
+    image_module = pytest.importorskip("PIL.Image")
+    pixels = np.random.default_rng(0).integers(0, 256, (4, 5, 3)).astype("uint8")
+    path = tmp_path / "new/x.png"
+    tf.io.write_file(str(path), tf.io.encode_png(pixels))
+    content = tf.io.read_file(str(path))
+
+    assert content.dtype == tf.string
+    np.testing.assert_array_equal(tf.image.decode_png(content), pixels)
+    np.testing.assert_allclose(
+        tf.image.decode_image(content, channels=3, dtype=tf.float32), pixels / np.float32(255)
+    )
+    assert tf.io.decode_image(content, channels=1).shape == (4, 5, 1)
+    near = tf.image.decode_jpeg(tf.image.encode_jpeg(np.full((8, 8, 1), 90, "uint8")))
+    np.testing.assert_allclose(near, np.full((8, 8, 1), 90), atol=2)
+    for mode, channels in (("P", 3), ("1", 1)):
+        image_module.new(mode, (2, 3)).save(tmp_path / "m.png")
+        assert tf.image.decode_png(tf.io.read_file(str(tmp_path / "m.png"))).shape == (
+            3,
+            2,
+            channels,
+        )
+    image_module.new("LA", (2, 3)).save(tmp_path / "m.png")
+    with pytest.raises(OptionError, match="channels=3"):
+        tf.image.decode_png(tf.io.read_file(str(tmp_path / "m.png")))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Unknown image file format"):
+        tf.image.decode_image(b"no picture")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="convert_image_dtype"):
+        tf.io.encode_png(pixels / 255)
+    with pytest.raises(tf.errors.NotFoundError, match="No such file"):
+        tf.io.read_file("no.png")
