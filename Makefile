@@ -64,8 +64,8 @@ style: dev-ready
 	$(PY) -m validate_pyproject pyproject.toml
 	$(PY) tools/architecture.py --check
 
-types: dev-ready
-	$(PY) -m mypy
+types: dev-ready  ## of the package, of a user's program, and of the README's code
+	$(PY) tools/check_types.py
 
 format: dev-ready  ## format the code
 	$(PY) -m ruff check --fix

@@ -6,6 +6,8 @@ from typing import Any
 
 from tapemagic import distributed as distributed
 from tapemagic import errors as errors
+from tapemagic import nn as nn
+from tapemagic import tf as tf
 from tapemagic.engine.functions.custom_gradient import custom_gradient as custom_gradient
 from tapemagic.engine.functions.grad import grad as grad
 from tapemagic.engine.functions.grad import hessian as hessian

@@ -24,7 +24,9 @@ ELSEWHERE = {
     "distributed",
     "errors",
     "load_ipython_extension",
+    "nn",
     "register_vjp",
+    "tf",
     "unload_ipython_extension",
     *(name for name in tm.__all__ if "conv" in name or "pool" in name),
 }

@@ -89,6 +89,7 @@ WITHOUT_DERIVATIVE: dict[str, list[Call]] = {
     "size": [lambda x: x.size],
     "nbytes": [lambda x: x.nbytes],
     "itemsize": [lambda x: x.itemsize],
+    "strides": [lambda x: x.strides, lambda x: x[0, 0].strides],
     "item": [lambda x: x.item(4), lambda x: x.item(1, 2), lambda x: x[0, 0].item()],
     "tolist": [lambda x: x.tolist(), lambda x: x[0, 0].tolist()],
     "astype": [lambda x: x.astype(int), lambda x: x.astype(bool)],

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 import tapemagic as tm
-from tapemagic.errors import NotNumbersError
+from tapemagic.errors import NotATensorError, NotNumbersError, UnsupportedArgumentError
 from tests.conformance.programs import raised_by
 
 pytestmark = pytest.mark.thorough
@@ -286,3 +288,192 @@ def test_pandas_comparisons(pd: Any) -> None:
 
     assert series[series > tm.constant(2.0)].tolist() == [3.0]
     assert series[tm.constant(2.0) < series].tolist() == [3.0]
+
+
+@pytest.mark.parametrize(
+    ("product", "instead"),
+    [
+        ("df @ x", "df.to_numpy() @ x"),
+        ("(df + 1) @ x", "(df + 1).to_numpy() @ x"),
+        ("df['a'].dot(x)", "df['a'].to_numpy() @ x"),
+        ("df.mul(x)", ""),
+    ],
+)
+def test_pandas_own_methods_name_a_way(pd: Any, product: str, instead: str) -> None:
+    """pandas computes its products and methods with plain arrays; the reason says what to write, and that works."""
+    program = f"y = {product}"
+    file = f"<{program}>"
+    linecache.cache[file] = (len(program), None, [program], file)
+    table = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 5.0]})
+    names: dict[str, Any] = {"df": table, "x": tm.Variable([1.0, 2.0])}
+    with tm.GradientTape(persistent=True) as tape:
+        exec(compile(program, file, "exec"), names)  # noqa: S102
+    with pytest.raises(NotATensorError, match="Plain arrays aren't on the tape"):
+        tape.gradient(names["y"], names["x"])
+    reason = on_one_line(explained(tape, names))
+
+    if instead:
+        y = eval(instead, names)  # noqa: S307
+        assert f"Write {instead} instead of {product}." in reason
+        assert isinstance(y, tm.Tensor)
+        assert np.array_equal(y, names["y"])
+    else:
+        assert "Use operators such as * and +, or NumPy's functions" in reason
+
+
+def explained(tape: tm.GradientTape, names: dict[str, Any]) -> Any:
+    """The reason, asked where the program's names are."""
+    return eval("tape.explain(y, x)", {**names, "tape": tape})  # noqa: S307
+
+
+# -- xarray ------------------------------------------------------------------------------------------
+
+
+def test_xarray_holds_tensors() -> None:
+    """A DataArray computes with a tensor as with its array; its result has the tensor in ``data``."""
+    xr = pytest.importorskip("xarray")
+    rows, x = xr.DataArray([[1.0, 2.0], [3.0, 4.0]], dims=("a", "b")), tm.Variable([1.0, 2.0])
+    with tm.GradientTape() as tape:
+        y = (np.sin(rows * x).mean("a") + (xr.DataArray(x, dims="b") * rows).isel(a=0)).sum()
+    with pytest.raises(NotATensorError, match=r"Pass its tensor, with \.data"):
+        tape.gradient(y, x)
+    a = rows.to_numpy()
+
+    assert np.allclose(tape.gradient(y.data, x), np.mean(a * np.cos(a * [1.0, 2.0]), axis=0) + a[0])
+
+
+# -- DLPack ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [3.0, [1.0, 2.0], [[1, 2]], [True], [1 + 2j]], ids=str)
+def test_dlpack_hands_over_a_copy(value: Any) -> None:
+    """What another library receives by DLPack it may change: tensors and variables keep their numbers."""
+    for x in (tm.constant(value), tm.Variable(value)):
+        array = np.from_dlpack(x)
+        assert array.dtype == x.dtype
+        assert np.array_equal(array, value)
+        if array.flags.writeable:  # from NumPy 2.1 on
+            array[...] = 0
+        assert np.array_equal(x, value)
+
+
+def test_dlpack_of_a_tracked_value_is_refused() -> None:
+    """Under a tape that follows a value, from_dlpack says that it would lose it, and what to write."""
+    x, w = tm.Variable(2.0), tm.constant(3.0)
+    with tm.GradientTape():
+        for tracked in (x, x * 2):
+            with pytest.raises(
+                UnsupportedArgumentError, match=r"off the tape .* write x.numpy\(\)"
+            ):
+                np.from_dlpack(tracked)
+        assert np.from_dlpack(w) == 3.0
+    with pytest.raises(BufferError, match="leave out copy=False"):
+        x.__dlpack__(copy=False)
+
+
+# -- Matplotlib --------------------------------------------------------------------------------------
+
+Plot = Callable[[Any, Any, Any, Any], object]
+
+PLOTS: dict[str, Plot] = {
+    "plot": lambda ax, x, y, _: ax.plot(x, y),
+    "plot of markers": lambda ax, x, y, _: ax.plot(x, y, "o"),
+    "plot of a matrix": lambda ax, _x, _y, z: ax.plot(z),
+    "scatter": lambda ax, x, y, _: ax.scatter(x, y, s=y, c=y),
+    "bar": lambda ax, x, y, _: ax.bar(x, y, width=y, yerr=y),
+    "bar of a list": lambda ax, x, _y, _z: ax.bar(x, [1, 2, 3]),
+    "barh": lambda ax, x, y, _: ax.barh(x, y),
+    "categories": lambda ax, _x, y, _z: ax.bar(["a", "b", "c"], y),
+    "step": lambda ax, x, y, _: ax.step(x, y),
+    "stem": lambda ax, x, y, _: ax.stem(x, y),
+    "errorbar": lambda ax, x, y, _: ax.errorbar(x, y, yerr=y),
+    "fill_between": lambda ax, x, y, _: ax.fill_between(x, y, 0),
+    "fill_betweenx": lambda ax, x, y, _: ax.fill_betweenx(x, y),
+    "fill": lambda ax, x, y, _: ax.fill(x, y),
+    "stackplot": lambda ax, x, y, _: ax.stackplot(x, y, y),
+    "hist": lambda ax, _x, y, _z: ax.hist(y),
+    "hist2d": lambda ax, x, y, _: ax.hist2d(x, y),
+    "boxplot": lambda ax, _x, y, _z: ax.boxplot(y),
+    "violinplot": lambda ax, _x, y, _z: ax.violinplot(y),
+    "eventplot": lambda ax, _x, y, _z: ax.eventplot(y),
+    "hlines": lambda ax, x, y, _: ax.hlines(x, 0, y),
+    "vlines": lambda ax, x, y, _: ax.vlines(x, 0, y),
+    "axhline": lambda ax, _x, y, _z: ax.axhline(y[0]),
+    "quiver": lambda ax, x, y, _: ax.quiver(x, y, y, y),
+    "barbs": lambda ax, x, y, _: ax.barbs(x, y, y, y),
+    "streamplot": lambda ax, x, _y, z: ax.streamplot(x, x, z, z),
+    "imshow": lambda ax, _x, _y, z: ax.imshow(z),
+    "pcolormesh": lambda ax, x, _y, z: ax.pcolormesh(x, x, z),
+    "contour": lambda ax, x, _y, z: ax.contour(x, x, z),
+    "contourf": lambda ax, _x, _y, z: ax.contourf(z),
+    "hexbin": lambda ax, x, y, _: ax.hexbin(x, y, gridsize=3),
+    "pie": lambda ax, _x, y, _z: ax.pie(y),
+    "tricontour": lambda ax, x, y, _: ax.tricontour(x, y**2, y),
+    "text": lambda ax, _x, y, _z: ax.text(y[0], y[1], "text"),
+    "annotate": lambda ax, _x, y, _z: ax.annotate("", (y[0], y[1]), xytext=(y[1], y[2])),
+    "arrow": lambda ax, _x, y, _z: ax.arrow(y[0], y[1], 1.0, 1.0),
+    "ecdf": lambda ax, _x, y, _z: ax.ecdf(y),
+    "stairs": lambda ax, _x, y, _z: ax.stairs(y),
+    "set_xlim": lambda ax, _x, y, _z: ax.set_xlim(y[0], y[2]),
+    "set_xticks": lambda ax, _x, y, _z: ax.set_xticks(y),
+    "table": lambda ax, _x, _y, z: ax.table(cellText=z),
+    "loglog": lambda ax, x, y, _: ax.loglog(x, y),
+}
+
+ON_OTHER_AXES: dict[str, tuple[str, Plot]] = {
+    "plot_surface": ("3d", lambda ax, _x, _y, z: ax.plot_surface(z, z.T, z)),
+    "plot_wireframe": ("3d", lambda ax, _x, _y, z: ax.plot_wireframe(z, z.T, z)),
+    "scatter in 3D": ("3d", lambda ax, x, y, _: ax.scatter(x, y, x)),
+    "bar3d": ("3d", lambda ax, x, y, _: ax.bar3d(x, y, 0 * x, 1, 1, y)),
+    "polar": ("polar", lambda ax, x, y, _: ax.plot(x, y)),
+}
+
+
+@pytest.fixture(scope="module")
+def plt() -> Any:
+    """Matplotlib, which draws into memory."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    return pytest.importorskip("matplotlib.pyplot")
+
+
+def plotted_data(make: Any) -> tuple[Any, Any, Any]:
+    """Two vectors and a matrix."""
+    return (
+        make([1.0, 2.0, 3.0]),
+        make([2.0, 1.5, 4.0]),
+        make([[1.0, 2.0, 3.0], [3.0, 4.0, 8.0], [1.0, 0.5, 2.0]]),
+    )
+
+
+@pytest.mark.filterwarnings("ignore")  # of Matplotlib's, on what such a picture lacks
+@pytest.mark.parametrize("make", [tm.constant, tm.Variable])
+@pytest.mark.parametrize("turn", [1, -1])
+def test_a_tensor_plots_wherever_its_array_does(plt: Any, make: Any, turn: int) -> None:
+    """Each kind of plot is drawn after each other on the same axes: forwards and backwards, these are all pairs."""
+    figure, axes = plt.subplots(figsize=(2, 2))
+    for plot in [*PLOTS.values()][::turn]:
+        plot(axes, *plotted_data(make))
+    figure.canvas.draw()
+    plt.close(figure)
+
+
+@pytest.mark.parametrize("name", ON_OTHER_AXES)
+def test_a_tensor_plots_on_other_axes(plt: Any, name: str) -> None:
+    """Plots in space, and in polar coordinates."""
+    projection, plot = ON_OTHER_AXES[name]
+    figure, axes = plt.subplots(figsize=(2, 2), subplot_kw={"projection": projection})
+    plot(axes, *plotted_data(tm.constant))
+    figure.canvas.draw()
+    plt.close(figure)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_tensor_plots_on_an_axis_of_dates(plt: Any) -> None:
+    """Dates are units of Matplotlib: numbers stand beside them."""
+    figure, axes = plt.subplots(figsize=(2, 2))
+    x, y, _ = plotted_data(tm.constant)
+    axes.plot(np.array(["2024-01-01", "2024-01-02", "2024-01-03"], "datetime64[D]"), y)
+    axes.bar(x, y)
+    figure.canvas.draw()
+    plt.close(figure)

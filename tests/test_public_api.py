@@ -6,9 +6,12 @@ import ast
 import inspect
 import pickle
 import re
+import runpy
 import statistics
 import subprocess
 import sys
+import types
+import typing
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,8 +24,8 @@ from tools.reference import public_modules, public_names
 
 PUBLIC = tapemagic.__all__
 FOLDERS = {
-    "drawing", "engine", "explain", "lazy", "ipython", "kernels", "nbval", "nn", "programs", "report", "tape",
-    "tf", "version",
+    "drawing", "engine", "explain", "lazy", "ipython", "kernels", "nbval", "programs", "report", "tape",
+    "version",
 }  # fmt: skip
 EXAMPLES = re.compile(r"Examples\n *-{8}\n\s*\S")
 SECTION = re.compile(
@@ -53,11 +56,42 @@ def test_modules_are_imported_when_needed() -> None:
         "assert pooling not in sys.modules\n"
         "assert tapemagic.max_pool2d is sys.modules[pooling].max_pool2d\n"
         "assert 'max_pool2d' in vars(tapemagic)\n"
+        "assert not {'tapemagic.nn', 'tapemagic.tf'} & set(sys.modules)\n"
+        "tapemagic.nn.Dense, tapemagic.tf.math\n"
         "from tapemagic import *\n"
         "assert set(tapemagic.__all__) <= set(globals())\n"
     )
 
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_types_for_checkers_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What mypy and Pyright read of a user's program, when `make types` checks it, is so when it runs."""
+    stated = []
+
+    def check(value: Any, kind: Any) -> None:
+        kinds = typing.get_args(kind) if isinstance(kind, types.UnionType) else [kind]
+        assert isinstance(value, tuple(typing.get_origin(each) or each for each in kinds))
+        stated.append(value)
+
+    monkeypatch.setattr(typing, "assert_type", check)
+    runpy.run_path(str(Path(__file__).parent / "typing" / "user_program.py"))
+
+    assert len(stated) > 60
+
+
+def test_completion_without_running() -> None:
+    """Editors complete by jedi, which only reads the code: also the tape of a ``with`` block."""
+    jedi = pytest.importorskip("jedi")
+    expected = {
+        "with tm.GradientTape() as t:\n    t.explai": "explain",
+        "tm.nn.Bidirect": "Bidirectional",
+    }
+    for code, name in expected.items():
+        lines = f"import tapemagic as tm\n{code}".splitlines()
+        found = jedi.Script("\n".join(lines)).complete(len(lines), len(lines[-1]))
+
+        assert [name] == [each.name for each in found]
 
 
 def test_no_such_name() -> None:

@@ -406,11 +406,22 @@ DISTRIBUTIONS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
     "gamma": (0.7, {"a": 2.5}, {"a": 2.5}),
     "beta": (0.7, {"a": 2.5, "b": 1.5}, {"a": 2.5, "b": 1.5}),
     "t": (0.7, {"df": 3.0}, {"df": 3.0}),
+    "uniform": (2.0, {"x": 0.7, "loc": 0.2}, {"x": 0.7, "loc": 0.2}),
+    "lognorm": (0.7, {"s": 1.5}, {"s": 1.5}),
+    "halfnorm": (0.7, {}, {}),
+    "rayleigh": (0.7, {}, {}),
+    "chi2": (0.7, {"df": 3.0}, {"df": 3.0}),
+    "invgamma": (0.7, {"a": 2.5}, {"a": 2.5}),
+    "weibull_min": (0.7, {"c": 2.5}, {"c": 2.5}),
+    "pareto": (1.7, {"b": 2.5}, {"b": 2.5}),
+    "dirichlet": (np.array([1.5, 2.5]), {"x": [0.3, 0.7]}, {"x": np.array([0.3, 0.7])}),
+    "geom": (3, {"p": 0.7}, {"k": 3}),
+    "nbinom": (3, {"n": 2, "p": 0.7}, {"k": 3, "n": 2}),
     "poisson": (3, {"mu": 0.7}, {"k": 3}),
     "bernoulli": (1, {"p": 0.7}, {"k": 1}),
     "binom": (2, {"n": 5, "p": 0.7}, {"k": 2, "n": 5}),
 }
-"""An outcome, and the parameters as SciPy and as the advice name them."""
+"""An outcome, and the parameters as SciPy and as the advice name them; of some, a parameter instead of the outcome."""
 
 
 def test_all_log_densities_are_tested() -> None:
@@ -426,14 +437,15 @@ def test_log_densities(name: str) -> None:
 
     outcome, parameters, names = DISTRIBUTIONS[name]
     is_discrete = isinstance(outcome, int)
-    variable = {"poisson": "mu", "bernoulli": "p", "binom": "p"}.get(name, "x")
+    others = {"poisson": "mu", "dirichlet": "alpha", "uniform": "scale"}
+    variable = others.get(name, "p" if is_discrete else "x")
     density = getattr(getattr(stats, name), "logpmf" if is_discrete else "logpdf")
 
     def by_scipy(v: Any) -> Any:
         return (
             density(outcome, **parameters | {variable: v})
             if is_discrete
-            else density(v, **parameters)
+            else density(**parameters | {variable: v})
         )
 
     def by_advice(v: Any) -> Any:
@@ -448,10 +460,12 @@ def test_log_densities(name: str) -> None:
 
 SETUP = """
 import numpy as np, scipy, tapemagic as tm, tapemagic.tf
-import scipy.interpolate, scipy.linalg, scipy.sparse, scipy.special, scipy.stats
+import scipy.integrate, scipy.interpolate, scipy.linalg, scipy.sparse, scipy.special, scipy.stats
+import scipy.fft, scipy.signal, scipy.spatial.distance
 from scipy.sparse.linalg import spsolve
 A = np.array([[2.0, 0.0], [0.5, 1.0]])
-S = scipy.sparse.csc_array(A)
+S, M = scipy.sparse.csc_array(A), scipy.sparse.csr_matrix(A)
+KNOTS = [0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 0.0, 1.0]
 curve = scipy.interpolate.CubicSpline([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 0.0, 1.0])
 line = scipy.interpolate.interp1d([0.0, 1.0, 2.0, 3.0], [0.0, 1.0, 0.0, 1.0])
 spline = tm.custom_gradient(
@@ -489,6 +503,35 @@ ON_A_TAPE = {
     "scipy.stats.norm.ppf(x / 2)": ("scipy.special.ndtri(q)", "scipy.special.ndtri(x / 2)"),
     "scipy.stats.expon.pdf(x)": ("np.exp(-x / scale - np.log(scale))", "np.exp(-x)"),
     "scipy.stats.norm.logpdf(x)": (LOG_DENSITIES["norm"], "-x * x / 2 - np.log(2 * np.pi) / 2"),
+    "scipy.linalg.lu_solve(scipy.linalg.lu_factor(A), x)": (
+        "np.linalg.solve(A, b) with the matrix A itself",
+        "np.linalg.solve(A, x)",
+    ),
+    "scipy.sparse.csr_matrix(A) @ x": ("scipy.special.erf", "A @ x"),
+    "M * x": ("Write M.toarray() @ x for the product", "M.toarray() @ x"),
+    "scipy.integrate.trapezoid(x)": ("Write np.trapezoid(y, x)", "np.trapezoid(x)"),
+    "scipy.signal.convolve(x, A[1])[:2]": ("Write np.convolve(a, v)", "np.convolve(x, A[1])[:2]"),
+    "scipy.fft.fft(x).real": ("of the same name from np.fft", "np.fft.fft(x).real"),
+    "scipy.spatial.distance.cdist(x[None], A)": (
+        "np.linalg.norm(a[:, None] - b, axis=-1)",
+        "np.linalg.norm(x[None][:, None] - A, axis=-1)",
+    ),
+    "scipy.stats.zscore(x**2)": (
+        "(x - np.mean(x)) / np.std(x)",
+        "(x**2 - np.mean(x**2)) / np.std(x**2)",
+    ),
+    "scipy.stats.entropy(x)": (
+        "np.sum(scipy.special.entr(p / np.sum(p)))",
+        "np.sum(scipy.special.entr(x / np.sum(x)))",
+    ),
+    "scipy.interpolate.CubicSpline(*KNOTS)(x)": (
+        "Keep CubicSpline(...) as curve. Make a tapemagic.custom_gradient that returns curve(x.numpy())",
+        "spline(x)",
+    ),
+    "scipy.interpolate.interp1d(*KNOTS)(x)": (
+        "np.interp(x, knots, values)",
+        "np.interp(x, *KNOTS)",
+    ),
     "curve(x)": ("lambda upstream: upstream * curve.derivative()(x.numpy())", "spline(x)"),
     "line(x)": (
         "np.interp(x, knots, values)",

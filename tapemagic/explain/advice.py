@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.events import Event, Place, is_flat
+from tapemagic.engine.tensor.coercion import PandasData
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.explain.formatting import SHOWN, format_entries, format_line
 from tapemagic.explain.program_text import around, names_read, on_line, text_of
@@ -88,10 +89,16 @@ SCIPY_REPLACEMENTS = {
     "comb": "Write scipy.special.binom(n, k)",
     "factorial": "Write scipy.special.gamma(n + 1)",
     "perm": "Write scipy.special.poch(n - k + 1, k)",
-    "cho_solve cho_factor": "Write np.linalg.solve(A, b) with the matrix A itself",
+    "cho_solve cho_factor lu_solve lu_factor": "Write np.linalg.solve(A, b) with the matrix A itself",
     "solve_triangular": "Write np.linalg.solve(np.tril(A), b), or np.triu(A) for an upper triangle",
     "expm": "Write tapemagic.tf.linalg.expm(A), after import tapemagic.tf",
     "spsolve": "Write np.linalg.solve(A.toarray(), b)",
+    "block_diag": "Write np.block with zeros: np.block([[A, np.zeros((m, n))], [np.zeros((n, m)), B]])",
+    "trapezoid": "Write np.trapezoid(y, x)",
+    "convolve fftconvolve": "Write np.convolve(a, v)",
+    "cdist": "Write np.linalg.norm(a[:, None] - b, axis=-1)",
+    "zscore": "Write (x - np.mean(x)) / np.std(x)",
+    "entropy": "Write np.sum(scipy.special.entr(p / np.sum(p)))",
 }
 """Advice for SciPy functions that convert their arguments to plain arrays."""
 
@@ -107,12 +114,31 @@ LOG_DENSITIES = {
     "beta": "scipy.special.xlogy(a - 1, x) + scipy.special.xlog1py(b - 1, -x) - scipy.special.betaln(a, b)",
     "t": "scipy.special.gammaln((df + 1) / 2) - scipy.special.gammaln(df / 2) - np.log(df * np.pi) / 2 "
     "- (df + 1) / 2 * np.log1p(x**2 / df)",
+    "uniform": "np.where((x >= loc) & (x <= loc + scale), -np.log(scale), -np.inf)",
+    "lognorm": "-((np.log(x) / s) ** 2) / 2 - np.log(s * x) - np.log(2 * np.pi) / 2",
+    "halfnorm": "-(x**2) / 2 + np.log(2 / np.pi) / 2",
+    "rayleigh": "np.log(x) - x**2 / 2",
+    "chi2": "scipy.special.xlogy(df / 2 - 1, x) - x / 2 - scipy.special.gammaln(df / 2) - df / 2 * np.log(2)",
+    "invgamma": "-(a + 1) * np.log(x) - 1 / x - scipy.special.gammaln(a)",
+    "weibull_min": "np.log(c) + scipy.special.xlogy(c - 1, x) - x**c",
+    "pareto": "np.log(b) - (b + 1) * np.log(x)",
+    "dirichlet": "np.sum(scipy.special.xlogy(alpha - 1, x)) + scipy.special.gammaln(np.sum(alpha)) "
+    "- np.sum(scipy.special.gammaln(alpha))",
+    "geom": "scipy.special.xlog1py(k - 1, -p) + np.log(p)",
+    "nbinom": "n * np.log(p) + scipy.special.xlog1py(k, -p) + scipy.special.gammaln(k + n) "
+    "- scipy.special.gammaln(k + 1) - scipy.special.gammaln(n)",
     "poisson": "scipy.special.xlogy(k, mu) - mu - scipy.special.gammaln(k + 1)",
     "bernoulli": "scipy.special.xlogy(k, p) + scipy.special.xlog1py(1 - k, -p)",
     "binom": "scipy.special.xlogy(k, p) + scipy.special.xlog1py(n - k, -p) + scipy.special.gammaln(n + 1) "
     "- scipy.special.gammaln(k + 1) - scipy.special.gammaln(n - k + 1)",
 }
 """The logarithms of the densities of scipy.stats as code, with SciPy's names of the parameters."""
+
+INTERPOLATORS = {
+    "Akima1DInterpolator", "BSpline", "CubicHermiteSpline", "CubicSpline", "InterpolatedUnivariateSpline",
+    "PchipInterpolator", "UnivariateSpline", "interp1d", "make_interp_spline", "make_smoothing_spline",
+}  # fmt: skip
+"""Functions and classes of scipy.interpolate that make a function of one variable."""
 
 NORMAL_DISTRIBUTION = {
     "cdf": "ndtr(z)",
@@ -197,7 +223,9 @@ def _instead_of_copy(event: Event) -> str:
     return "Compute with the tensor itself, which needs no copy"
 
 
-def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
+def replacement(  # noqa: PLR0912 (a list of cases)
+    event: Event, namespace: Mapping[str, Any]
+) -> str:
     """Return the advice for a conversion to a plain value, as a sentence without a full stop.
 
     - `namespace`: The values of names on the line: `sin` may be `math.sin`.
@@ -216,6 +244,8 @@ def replacement(event: Event, namespace: Mapping[str, Any]) -> str:
         return _instead_of_copy(event)
     if what.endswith("compute()"):
         return "Compute with the lazy tensor itself, and call .compute() on the final results"
+    if library == "pandas":
+        return _pandas_replacement(event.place, namespace)
     if library and library != "numpy":
         return "A tape tracks NumPy's functions only"
     if " to " in what or what == "int()":
@@ -255,12 +285,27 @@ def _dot_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
     return ""
 
 
+def _pandas_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
+    """Return the advice to replace the product or method of pandas data that made a plain array of its operand."""
+    for node in _nodes(place):
+        match node:
+            case ast.BinOp(data, ast.MatMult(), other) | ast.Call(
+                ast.Attribute(data, "dot"), [other], []
+            ):
+                names = names_read(data)
+                if any(isinstance(namespace.get(name), PandasData) for name in names):
+                    array = ast.Call(ast.Attribute(data, "to_numpy"), [], [])
+                    return _replace(node, ast.unparse(ast.BinOp(array, ast.MatMult(), other)))
+    return "Use operators such as * and +, or NumPy's functions with the array of the data, df.to_numpy()"
+
+
 def _scipy_replacement(place: Place | None, namespace: Mapping[str, Any]) -> str:
     """Return the advice to replace the functions of SciPy that a line calls."""
     calls = _calls(place)
-    in_linalg = any("linalg" in name or "linalg" in _module(namespace.get(name)) for name in calls)
-    if in_linalg and not calls.isdisjoint(np.linalg.__all__):
-        return "Write the function of the same name from np.linalg"
+    for module, offered in (("linalg", np.linalg.__all__), ("fft", np.fft.__all__)):
+        is_from = any(module in name or module in _module(namespace.get(name)) for name in calls)
+        if is_from and not calls.isdisjoint(offered):
+            return f"Write the function of the same name from np.{module}"
     ufuncs = "A tape tracks NumPy's functions and SciPy's ufuncs, such as scipy.special.erf"
     by_node = filter(None, (_of_scipy_object(node, namespace) for node in _nodes(place)))
     return _first(SCIPY_REPLACEMENTS, calls) or next(by_node, ufuncs)
@@ -281,18 +326,34 @@ def _of_scipy_object(node: ast.AST, namespace: Mapping[str, Any]) -> str:
                 return f"Write scipy.special.{NORMAL_DISTRIBUTION[method]}{z}"
             if method == "dot" and _is_sparse(owner, namespace):
                 return f"Write {ast.unparse(owner)}.toarray() @ x"
-        case ast.BinOp(left, ast.MatMult(), right):
-            for matrix in (left, right):
-                if _is_sparse(matrix, namespace):
-                    return f"Write {ast.unparse(matrix)}.toarray() instead of {ast.unparse(matrix)}"
+        case ast.BinOp(left, ast.MatMult() | ast.Mult(), right):
+            sparse = (ast.unparse(x) for x in (left, right) if _is_sparse(x, namespace))
+            return next((_of_sparse(matrix, node.op) for matrix in sparse), "")
+        case ast.Call(ast.Call(ast.Name(name) | ast.Attribute(attr=name))) if name in INTERPOLATORS:
+            advice = _of_curve("curve", has_derivative=name != "interp1d")
+            return f"Keep {name}(...) as curve. {advice}" if "curve" in advice else advice
         case ast.Call(ast.Name(name)) if _module_of_type(name, namespace, "scipy.interpolate"):
-            if not hasattr(namespace[name], "derivative"):
-                return "Write np.interp(x, knots, values), which has lines between the knots"
-            return (
-                f"Make a tapemagic.custom_gradient that returns {name}(x.numpy()) and the function "
-                f"lambda upstream: upstream * {name}.derivative()(x.numpy())"
-            )
+            return _of_curve(name, hasattr(namespace[name], "derivative"))
     return ""
+
+
+def _of_sparse(matrix: str, operator: ast.operator) -> str:
+    """Return the advice for a product with a sparse matrix."""
+    array = f"{matrix}.toarray()"
+    if isinstance(operator, ast.Mult):
+        # Of a matrix of SciPy, * is the product of matrices; of its arrays, that of elements.
+        return f"Write {array} @ x for the product, or {array} * x element by element"
+    return f"Write {array} instead of {matrix}"
+
+
+def _of_curve(name: str, has_derivative: bool) -> str:
+    """Return the advice for a call of an interpolating function."""
+    if not has_derivative:
+        return "Write np.interp(x, knots, values), which has lines between the knots"
+    return (
+        f"Make a tapemagic.custom_gradient that returns {name}(x.numpy()) and the function "
+        f"lambda upstream: upstream * {name}.derivative()(x.numpy())"
+    )
 
 
 def _is_sparse(node: ast.expr, namespace: Mapping[str, Any]) -> bool:

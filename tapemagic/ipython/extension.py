@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import logging
+from collections.abc import Callable
 
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets import TraitError
 
+from tapemagic.ipython import names
 from tapemagic.ipython.magics import TapeMagics
 from tapemagic.ipython.settings import Setting
+
+TAPE_CELL = "get_ipython().run_cell_magic('tape', "
+"""The code to which IPython translates a cell that begins with ``%%tape``."""
 
 MAGICS = {"cell": ("tape",), "line": ("tape", "gradient", "why", "check_gradient", "tape_graph")}
 
@@ -19,6 +25,29 @@ def load(shell: InteractiveShell) -> None:
     magics = TapeMagics(shell)
     shell.register_magics(magics)
     magics.completion.install()
+    shell.input_transformers_post.append(awaiting(shell))
+
+
+def awaiting(shell: InteractiveShell) -> Callable[[list[str]], list[str]]:
+    """Return an input transformer that awaits ``%%tape`` if its cell awaits something at the top level.
+
+    IPython runs a cell as a coroutine only if it finds an await in its code, and to IPython a magic's body is text.
+    """
+
+    def await_tape(lines: list[str]) -> list[str]:
+        code = "".join(lines)
+        # Most cells end here.
+        if not code.startswith(TAPE_CELL) or not shell.autoawait:
+            return lines
+        try:
+            [statement] = ast.parse(code).body
+            body = ast.literal_eval(statement.value.args[2])  # type: ignore[attr-defined]
+            is_async = names.awaits(ast.parse(shell.transform_cell(body)))
+        except (SyntaxError, ValueError):
+            return lines  # the magic reports errors in the cell
+        return [f"await {code}"] if is_async else lines
+
+    return await_tape
 
 
 def _drop_invalid_settings(shell: InteractiveShell) -> None:
@@ -44,4 +73,6 @@ def unload(shell: InteractiveShell) -> None:
     for magics in shell.configurables:
         if isinstance(magics, TapeMagics):
             magics.completion.remove()
+    transformers = shell.input_transformers_post
+    transformers[:] = [x for x in transformers if getattr(x, "__module__", "") != __name__]
     shell.configurables[:] = [x for x in shell.configurables if not isinstance(x, TapeMagics)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
 from functools import partial
@@ -46,7 +46,7 @@ from tapemagic.ipython.line_arguments import (
     tensor_named,
 )
 from tapemagic.ipython.memory_limit import default_budget
-from tapemagic.ipython.nudged_runs import KEPT, SLIDERS, NudgedRuns
+from tapemagic.ipython.nudged_runs import AWAITS, KEPT, SLIDERS, NudgedRuns
 from tapemagic.ipython.options import OPTIONS, ORDER, documented
 from tapemagic.ipython.plotting import PlotRuns, parse_range
 from tapemagic.ipython.result_display import ShownReports, display_result
@@ -162,7 +162,9 @@ class TapeMagics(Magics):
     @no_var_expand
     @cell_magic("tape")
     @documented("%%tape")
-    def tape_cell(self, line: str, cell: str) -> TapeReport | None:
+    def tape_cell(
+        self, line: str, cell: str
+    ) -> TapeReport | Coroutine[Any, Any, TapeReport | None] | None:
         """Run a cell of NumPy on a recording tape, and show variables, graph and gradients."""
         __tracebackhide__ = True
         options = parse_line(self.tape_cell, line)
@@ -197,11 +199,19 @@ class TapeMagics(Magics):
                 f"%%tape: --compute and {option} do not go together, since every run would compute the data again: "
                 "leave one of them out, or give the cell a sample in memory, such as X[:1000].compute()"
             )
+        if ready.is_async and (plotted or requests):
+            option = "--plot" if plotted else "--what-if"
+            raise UsageError(
+                f"%%tape: {option} runs the cell again, but a cell that awaits runs only once: leave out {option}, or "
+                "await in a cell before it"
+            )
         plots = PlotRuns(ready, plotted, begin) if plotted else None
         limits = LIMITS if options.check else KEPT
         nudged = NudgedRuns(ready, watch, begin, options.name, limits)
         if requests:
             nudged.refuse(SLIDERS)
+        if ready.is_async:
+            nudged.refuse(AWAITS)
         request = fill_request(
             options,
             target_names=targets,
@@ -219,6 +229,8 @@ class TapeMagics(Magics):
         earlier = self.last if what_if else None
         # Set before the cell runs, since %gradient and %why in the cell itself refer to it.
         self.last = begin()
+        if ready.is_async:
+            return self._run_async(self.last, request, cell)
         try:
             report = self._run(self.last, request, cell, what_if)
         except BaseException as error:
@@ -226,9 +238,13 @@ class TapeMagics(Magics):
                 self.last = earlier
             clear_own_frames(error)
             raise
-        if report is None or ends_in_semicolon(cell):
+        return self._shown(self.last, report, cell)
+
+    def _shown(self, session: Session, report: TapeReport | None, text: str) -> TapeReport | None:
+        """Return the report of a cell unless there is none to show."""
+        if report is None or ends_in_semicolon(text):
             return None
-        self._say_once(self.last, report)
+        self._say_once(session, report)
         return report
 
     def _say_once(self, session: Session, report: TapeReport) -> None:
@@ -278,6 +294,36 @@ class TapeMagics(Magics):
             # Tracebacks show user frames only.
             keep_user_frames(error)
             raise
+        return self._report_of_run(session, value, request, reports, what_if)
+
+    async def _run_async(
+        self, session: Session, request: ReportRequest, text: str
+    ) -> TapeReport | None:
+        """Run a cell that awaits, like `_run`; the notebook's cell awaits the result of the magic."""
+        __tracebackhide__ = True
+        reports = self._reports.begin(text)
+        try:
+            with session:
+                value = await session.cell.run_async(session.named)
+        except BaseException as error:
+            self._show_partial(session, request, error, reports)
+            keep_user_frames(error)
+            clear_own_frames(error)
+            raise
+        return self._shown(
+            session, self._report_of_run(session, value, request, reports, None), text
+        )
+
+    def _report_of_run(
+        self,
+        session: Session,
+        value: Any,
+        request: ReportRequest,
+        reports: list[TapeReport],
+        what_if: WhatIf | None,
+    ) -> TapeReport | None:
+        """Make the report of a cell that has run."""
+        __tracebackhide__ = True
         report = self._try_report(session, value, request)
         if report is not None:
             if what_if:

@@ -12,6 +12,9 @@ from types import CodeType
 HOOK = "__tape_named__"
 """Name of the hook in the cell's namespace while it runs."""
 
+AWAITS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+"""The flag with which a cell is compiled that awaits at its top level."""
+
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 # A comprehension binds its loop variables for itself, but a walrus in it binds a name outside (PEP 572): hence two
 # lists.
@@ -48,7 +51,7 @@ def read_names(tree: ast.Module | ast.Expression, filename: str = "<cell>") -> s
     with warnings.catch_warnings(
         action="ignore"
     ):  # they are shown when the cell itself is compiled
-        code = compile(tree, filename, mode, dont_inherit=True)
+        code = compile(tree, filename, mode, AWAITS, dont_inherit=True)
     return globals_read(code)
 
 

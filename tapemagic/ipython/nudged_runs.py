@@ -54,6 +54,7 @@ TOO_LARGE = "its data are too large to be copied"
 TOO_LARGE_TO_KEEP = "its data are too large to be kept for that: write %%tape --check"
 TOO_LONG = "its runs would take too long"
 SLIDERS = "it has sliders; leave out --what-if"
+AWAITS = "it awaits, and so runs only once; await in a cell before it"
 
 Choice = Callable[[Session, Any], Sequence[Named]]
 Place = tuple[str, Any]

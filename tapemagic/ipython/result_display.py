@@ -29,14 +29,14 @@ def display_result(result: T, line: str, shell: InteractiveShell) -> T | None:
     # The user asked for no output at all.
     if DisplayHook.semicolon_at_end_of_expression(line) or shell.ast_node_interactivity == "none":
         return result
-    caller = _user_frame()
+    caller = user_frame()
     if caller is None or caller.f_code.co_filename == TIMED or not _drops_value(caller):
         return result
     display(result)
     return None
 
 
-def _user_frame() -> FrameType | None:
+def user_frame() -> FrameType | None:
     """Return the innermost user frame."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and origin_of(frame.f_code.co_filename) != "":

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from inspect import CO_COROUTINE
 from types import CodeType, FrameType
 from typing import Any
 
@@ -16,6 +18,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from tapemagic.explain.formatting import clipped
 from tapemagic.ipython import names
+from tapemagic.ipython.result_display import user_frame
 
 OLD_COUNT = IPython.version_info[0] < 9
 """True before IPython 9, where the execution count inside a magic is that of the cell, not of the next one."""
@@ -38,6 +41,7 @@ class Cell:
     - `last`: Source of the last expression, or of its items if it is a list, tuple or dict display.
     - `is_display`: True if the last expression is a list, tuple or dict display.
     - `is_expression`: True if the cell consists of the last expression only.
+    - `is_async`: True if it awaits something at its top level: see `run_async`.
     """
 
     namespace: dict[str, Any]
@@ -50,6 +54,7 @@ class Cell:
     last: list[str]
     is_display: bool
     is_expression: bool
+    is_async: bool
     _body: CodeType
     _end: CodeType | None
 
@@ -67,6 +72,25 @@ class Cell:
         name.
         """
         __tracebackhide__ = True
+        with self._hooked(named):
+            exec(self._body, self.namespace)
+            return None if self._end is None else eval(self._end, self.namespace)
+
+    async def run_async(self, named: Callable[[str, Any, int], Any]) -> Any:
+        """Run a cell like `run`, and await what it awaits."""
+        __tracebackhide__ = True
+        with self._hooked(named):
+            value = None
+            for code in (self._body, self._end):
+                if code is not None:
+                    value = eval(code, self.namespace)
+                    if code.co_flags & CO_COROUTINE:
+                        value = await value
+            return value
+
+    @contextmanager
+    def _hooked(self, named: Callable[[str, Any, int], Any]) -> Iterator[None]:
+        """Have each assignment of the cell call `named`."""
         namespace = self.namespace
 
         def hook(name: str, line: int, *value: Any) -> Any:
@@ -83,8 +107,7 @@ class Cell:
         # In the namespace, since the inserted calls are ordinary code of the cell; an outer %%tape cell may have one.
         namespace[names.HOOK] = hook
         try:
-            exec(self._body, namespace)
-            return None if self._end is None else eval(self._end, namespace)
+            yield
         finally:
             namespace.pop(names.HOOK, None)
             if outer is not None:
@@ -115,7 +138,7 @@ def prepare(shell: InteractiveShell, above: Sequence[str], body: str) -> Cell:
     CellSyntaxError
         With the line numbers of the cell.
     UsageError
-        If the cell awaits something at its top level.
+        If the cell awaits something at its top level, and the code that called the magic doesn't await it.
     """
     __tracebackhide__ = True
     written = "\n".join([*above, body])
@@ -133,9 +156,12 @@ def prepare(shell: InteractiveShell, above: Sequence[str], body: str) -> Cell:
 
 def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[str]) -> Cell:
     tree = shell.compile.ast_parse(source, filename=filename)
-    if names.awaits(tree):
+    is_async = names.awaits(tree)
+    caller = user_frame() if is_async else None
+    if is_async and not (caller and caller.f_code.co_flags & CO_COROUTINE):
         raise UsageError(
-            "%%tape cannot run 'await' at the top level of a cell: await it in a cell of its own"
+            "%%tape cannot run 'await' at the top level of this cell: put %%tape on the first line, with %autoawait "
+            "on, or await it in a cell of its own"
         )
     # AST transformers of extensions see the tree before the hooks are inserted, as in any cell.
     tree = shell.transform_ast(tree)
@@ -152,8 +178,10 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
     # A walrus assigns a name, so the cell is more than its expression.
     alone = end is not None and not tree.body and not assigned
     names.insert_hooks(tree)
-    body_code = shell.compile(tree, filename, "exec")
-    end_code = None if end is None else shell.compile(end, filename, "eval")
+    flags = shell.compile.extra_flags(names.AWAITS) if is_async else nullcontext()
+    with flags:
+        body_code = shell.compile(tree, filename, "exec")
+        end_code = None if end is None else shell.compile(end, filename, "eval")
     return Cell(
         shell.user_ns,
         filename,
@@ -165,6 +193,7 @@ def _compiled(shell: InteractiveShell, source: str, filename: str, lines: list[s
         last,
         parts is not None,
         alone,
+        is_async,
         body_code,
         end_code,
     )

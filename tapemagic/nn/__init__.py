@@ -9,6 +9,8 @@ Examples
 (2, 1)
 """
 
+from typing import TYPE_CHECKING
+
 from tapemagic.nn import activations as activations
 from tapemagic.nn import callbacks as callbacks
 from tapemagic.nn import config as config
@@ -33,4 +35,5 @@ from tapemagic.nn.models.sequential import Sequential as Sequential
 from tapemagic.nn.module import Module as Module
 from tapemagic.nn.random import set_random_seed as set_random_seed
 
-__getattr__ = absent(__name__)
+if not TYPE_CHECKING:  # it would define every other name
+    __getattr__ = absent(__name__)

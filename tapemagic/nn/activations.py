@@ -6,7 +6,7 @@ Each takes `x`, an array_like or Tensor of real numbers, and returns an array or
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
@@ -372,5 +372,6 @@ def get(identifier: Any) -> Callable[[Any], Any]:
     return activation
 
 
-__all__ = ["get"]
-__all__ += list(_TABLE)
+if not TYPE_CHECKING:  # as in `nn.layers`
+    __all__ = ["get"]
+    __all__ += list(_TABLE)

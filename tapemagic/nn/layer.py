@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from functools import wraps
 from inspect import signature
 from math import prod
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -37,7 +37,14 @@ from tapemagic.nn.configurable import Recorded
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.module import Module, awaiting_variables, tell_variables_exist
 from tapemagic.nn.object_configs import option_config
-from tapemagic.nn.symbolic import call_symbolically, calls, has_symbolic, nodes_of, symbols
+from tapemagic.nn.symbolic import (
+    SymbolicTensor,
+    call_symbolically,
+    calls,
+    has_symbolic,
+    nodes_of,
+    symbols,
+)
 
 Shape = tuple[int | None, ...]
 
@@ -284,6 +291,13 @@ class Layer(Module, Recorded):
             f"{type(self).__name__} has no method call(self, inputs): write one"
         )
 
+    # Layers of several outputs return structures of tensors, which type checkers can't know.
+    @overload
+    def __call__(
+        self, *args: SymbolicTensor, training: bool | None = None, **kwargs: Any
+    ) -> SymbolicTensor: ...
+    @overload
+    def __call__(self, *args: Any, training: bool | None = None, **kwargs: Any) -> Tensor: ...
     def __call__(  # noqa: PLR0912 (in the hot loop, where a call costs more than a branch)
         self, *args: Any, training: bool | None = None, **kwargs: Any
     ) -> Any:

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -81,6 +81,9 @@ class SymbolicTensor(ArrayMethods, NDArrayOperatorsMixin):
     >>> (2 * x[:, 0]).shape
     (None,)
     """
+
+    if TYPE_CHECKING:
+        result_class: type[SymbolicTensor]
 
     __tape_function__: Callable[..., Any]
     __array_function__: Callable[..., Any]

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Callable
 from functools import update_wrapper
 from types import MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import FunctionError, OptionError
@@ -17,10 +17,14 @@ from tapemagic.programs.program import Program
 from tapemagic.programs.program_cache import ProgramCache
 from tapemagic.programs.tracing.trace import is_followed
 
+P = ParamSpec("P")
+T = TypeVar("T")
+Rest = ParamSpec("Rest")
+
 INTERNAL = frozenset({"_programs", "_bound", "_warned", "_object", "max_programs"})
 
 
-class Replayed:
+class Replayed(Generic[P, T]):
     """A function or method whose calls replay programs.
 
     Attributes
@@ -31,7 +35,7 @@ class Replayed:
 
     __slots__ = ()
 
-    python_function: Callable[..., Any]
+    python_function: Callable[P, T]
     _programs: ProgramCache
 
     @property
@@ -69,10 +73,12 @@ class Replayed:
         return self._programs.source(name, args, kwargs, as_run)
 
     def __repr__(self) -> str:
-        return self._programs.text(shown(self.python_function))
+        # Not the repr of the function, whose address would differ at each run of a notebook.
+        name: str = getattr(self, "__qualname__", type(self.python_function).__name__)
+        return self._programs.text(name.rpartition("<locals>.")[2])
 
 
-class Function(Replayed):
+class Function(Replayed[P, T]):
     """A function that is traced on its first two calls with a signature, and then replayed as a program.
 
     Made by `function`.
@@ -94,14 +100,18 @@ class Function(Replayed):
     (True, 1, '')
     """
 
-    __slots__ = ("__call__", "__dict__", "__weakref__")
-
     __tape_unwatched__ = INTERNAL
 
-    __call__: Callable[..., Any]
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
+            """Replay the program for these arguments, or trace the function."""
+
+    else:
+        __slots__ = ("__call__", "__dict__", "__weakref__")
 
     def __init__(
-        self, python_function: Callable[..., Any], max_programs: int = 8, warns: bool = True
+        self, python_function: Callable[P, T], max_programs: int = 8, warns: bool = True
     ) -> None:
         update_wrapper(self, python_function)
         self.python_function = python_function
@@ -110,11 +120,17 @@ class Function(Replayed):
         self._programs.serve(self)
         self._bound: dict[int, tuple[Any, ProgramCache]] = {}
 
+    @overload
+    def __get__(self, owner: None, kind: Any = None) -> Self: ...
+    @overload
+    def __get__(
+        self: Function[Concatenate[Any, Rest], T], owner: object, kind: Any = None
+    ) -> BoundFunction[Rest, T]: ...
     def __get__(self, owner: Any, kind: Any = None) -> Any:
         """Return the function as a method, with separate programs for each object."""
         if owner is None:
             return self
-        return BoundFunction(self, owner)
+        return BoundFunction(self, owner)  # type: ignore[arg-type] # of a method
 
     def programs_of(self, owner: Any) -> ProgramCache:
         """The programs of the function as a method of an object; they are deleted with the object."""
@@ -141,10 +157,10 @@ class Function(Replayed):
         self._programs.reset()
         self._bound.clear()
 
-    def __copy__(self) -> Function:
+    def __copy__(self) -> Function[P, T]:
         return Function(self.python_function, self.max_programs)
 
-    def __deepcopy__(self, memo: Any) -> Function:
+    def __deepcopy__(self, memo: Any) -> Function[P, T]:
         from copy import deepcopy
 
         return Function(deepcopy(self.python_function, memo), self.max_programs)
@@ -157,7 +173,7 @@ class Function(Replayed):
         return name if importable is self else (Function, (self.python_function, self.max_programs))
 
 
-class BoundFunction(Replayed):
+class BoundFunction(Replayed[P, T]):
     """A `Function` as a method of an object.
 
     - `python_function`: The method itself.
@@ -165,19 +181,19 @@ class BoundFunction(Replayed):
 
     __slots__ = ("__self__", "__weakref__", "_programs", "python_function")
 
-    def __init__(self, function: Function, owner: Any) -> None:
+    def __init__(self, function: Function[Concatenate[Any, P], T], owner: Any) -> None:
         self.python_function = MethodType(function.python_function, owner)
         self.__self__ = owner
         self._programs = function.programs_of(owner)
 
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Replay the program for these arguments; without a matching program, trace the function."""
         if is_followed():
             return self.python_function(*args, **kwargs)
         result = self._programs.driver(*args, **kwargs)
         if result.__class__ is Miss:
-            return self._programs.call(self.python_function, args, kwargs, result)
-        return result
+            result = self._programs.call(self.python_function, args, kwargs, result)
+        return result  # type: ignore[no-any-return]
 
     def reset(self) -> None:
         """Forget all programs of this object."""
@@ -196,6 +212,12 @@ class BoundFunction(Replayed):
         return getattr, (self.__self__, self.python_function.__name__)
 
 
+@overload
+def function(f: Callable[P, T], *, max_programs: int = 8) -> Function[P, T]: ...
+@overload
+def function(
+    f: None = None, *, max_programs: int = 8
+) -> Callable[[Callable[P, T]], Function[P, T]]: ...
 def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> Any:
     """Trace a function twice, then replay it as a program of NumPy calls.
 

@@ -15,7 +15,7 @@ Examples
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapemagic.engine.tape.unconnected import UnconnectedGradients
 from tapemagic.tape import GradientTape
@@ -281,6 +281,28 @@ __all__ = [
     "unravel_index", "unstack", "vectorized_map", "version", "where", "while_loop", "zeros",
     "zeros_like",
 ]  # fmt: skip
+
+if TYPE_CHECKING:
+    from tapemagic.tf import data, image, keras, train
+    from tapemagic.tf.keras import initializers, losses, metrics, optimizers
+
+    constant_initializer: type[initializers.Constant]
+    ones_initializer: type[initializers.Ones]
+    random_normal_initializer: type[initializers.RandomNormal]
+    random_uniform_initializer: type[initializers.RandomUniform]
+    zeros_initializer: type[initializers.Zeros]
+
+    __all__ += [
+        "constant_initializer",
+        "data",
+        "image",
+        "initializers",
+        "keras",
+        "losses",
+        "metrics",
+    ]
+    __all__ += ["ones_initializer", "optimizers", "random_normal_initializer"]
+    __all__ += ["random_uniform_initializer", "train", "zeros_initializer"]
 
 # The names loaded on demand belong to the candidates too, so that a misspelt `tf.kears` suggests tf.keras.
 _missing = missing(__name__, [*__all__, *LATER, *OF_KERAS, *INITIALIZERS])

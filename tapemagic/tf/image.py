@@ -13,7 +13,7 @@ from tapemagic.engine.operations.convolution import conv2d
 from tapemagic.engine.operations.selection import cast
 from tapemagic.errors import OptionError
 from tapemagic.tf import random
-from tapemagic.tf.core.adapter import adapter, lengths
+from tapemagic.tf.core.adapter import adapter, adapter_to_several, lengths
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.dtype import numpy_dtype
 from tapemagic.tf.core.missing import missing
@@ -482,7 +482,7 @@ def total_variation(images: Any, name: str | None = None) -> Any:
     return np.sum(below, axis=axes) + np.sum(right, axis=axes)
 
 
-@adapter
+@adapter_to_several
 def image_gradients(image: Any) -> Any:
     """Return the differences of each pixel to the next below and to the right, 0 at the end; only for batches."""
     x = _images("image_gradients", image)

@@ -16,6 +16,7 @@ import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
 import tapemagic as tm
+from tapemagic.ipython import nudged_runs
 from tests.ipython.conftest import Run
 from tests.ipython.kernels import VIEW, Kernel
 from tests.ipython.lost_and_healthy import HEALTHY, LOST
@@ -246,7 +247,7 @@ def test_complex_numbers(run: Run) -> None:
             "file.write('more')\ny = x**2",
             "it uses an open file (TextIOWrapper), which runs cannot set back",
         ),
-        ("import time\ntime.sleep(2.6)\ny = x**2", "its runs would take too long"),
+        ("import time\ntime.sleep(0.3)\ny = x**2", "its runs would take too long"),
     ],
 )
 def test_cells_that_decide_nothing(
@@ -254,6 +255,8 @@ def test_cells_that_decide_nothing(
 ) -> None:
     """The verdict says why the cell itself wasn't checked, and nothing is done twice that cannot be undone."""
     monkeypatch.chdir(tmp_path)
+    if "sleep" in cell:
+        monkeypatch.setattr(nudged_runs, "SECONDS", 2.0)
     run("import math\nnumbers = iter([1.0, 2.0, 3.0, 4.0])\nx = 2.0\nfile = open('log.txt', 'w')")
 
     words = repr(run(f"%%tape x --check\n{cell}"))

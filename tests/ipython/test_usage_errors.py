@@ -75,20 +75,6 @@ def test_refused(
     assert type(variables["x"]) is float
 
 
-@pytest.mark.parametrize(
-    "cell",
-    [
-        "await f()", "y = await f()", "async for i in f():\n    pass", "async with f():\n    pass",
-        "[i async for i in f()]", "[await i for i in f()]", "if x:\n    z = (await f()) + 1",
-    ],
-)  # fmt: skip
-def test_await(run: Run, refused: Refused, cell: str) -> None:
-    """Awaiting at the top level of the cell is refused, wherever it hides."""
-    run(SETUP)
-
-    assert "cannot run 'await' at the top level of a cell" in refused(f"%%tape x\n{cell}")
-
-
 def test_awaiting_in_a_function(run: Run) -> None:
     """A coroutine may be defined."""
     run("x = 3.0")

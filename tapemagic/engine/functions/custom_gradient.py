@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from functools import partial, update_wrapper
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -25,7 +25,19 @@ from tapemagic.errors import (
     VariablesKeywordError,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import ParamSpec
 
+    P = ParamSpec("P")
+
+
+@overload
+def custom_gradient(function: Callable[P, Any]) -> Callable[P, Any]: ...
+@overload
+def custom_gradient(
+    function: None = None,
+) -> Callable[[Callable[P, Any]], Callable[P, Any]]: ...
 def custom_gradient(function: Function | None = None) -> Any:
     """Define the gradient of a function.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 from warnings import warn_explicit
 
 import numpy as np
@@ -26,6 +26,57 @@ from tapemagic.engine.tape.tape import Tape
 from tapemagic.engine.tensor.messages import require_function, shown
 from tapemagic.engine.tensor.tensor import Tensor, Traced, id_of, tensors_in
 from tapemagic.errors import NotATensorError, OptionError, ShapeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Protocol, TypeVar
+
+    from numpy.typing import NDArray
+
+    from tapemagic.engine.tensor.result_types import HasResults, R_co
+
+    S = TypeVar("S", bound=np.generic)
+
+    class Derivative(Protocol):
+        """A derivative with respect to the first argument: an array for an array, a tensor for a tensor."""
+
+        @overload
+        def __call__(self, x: HasResults[R_co], /, *args: Any, **kwargs: Any) -> R_co: ...
+        @overload
+        def __call__(self, x: NDArray[S], /, *args: Any, **kwargs: Any) -> NDArray[S]: ...
+        @overload
+        def __call__(self, x: Any, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    class Gradient(Derivative, Protocol):
+        """Like `Derivative`, and a number for a number."""
+
+        @overload
+        def __call__(self, x: HasResults[R_co], /, *args: Any, **kwargs: Any) -> R_co: ...
+        @overload
+        def __call__(self, x: NDArray[S], /, *args: Any, **kwargs: Any) -> NDArray[S]: ...
+        @overload
+        def __call__(self, x: float, /, *args: Any, **kwargs: Any) -> np.float64: ...
+        @overload
+        def __call__(self, x: Any, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    class ValueAndGradient(Protocol):
+        """A pair of the value and the gradient."""
+
+        @overload
+        def __call__(
+            self, x: HasResults[R_co], /, *args: Any, **kwargs: Any
+        ) -> tuple[R_co, R_co]: ...
+        @overload
+        def __call__(
+            self, x: NDArray[S], /, *args: Any, **kwargs: Any
+        ) -> tuple[np.floating[Any], NDArray[S]]: ...
+        @overload
+        def __call__(
+            self, x: float, /, *args: Any, **kwargs: Any
+        ) -> tuple[np.float64, np.float64]: ...
+        @overload
+        def __call__(self, x: Any, /, *args: Any, **kwargs: Any) -> tuple[Any, Any]: ...
+
 
 Argnums = int | tuple[int, ...]
 
@@ -230,6 +281,10 @@ def _of_numbers(value: list[Any]) -> bool:
     )
 
 
+@overload
+def grad(function: Function, argnums: Literal[0] = 0) -> Gradient: ...
+@overload
+def grad(function: Function, argnums: Argnums) -> Function: ...
 def grad(function: Function, argnums: Argnums = 0) -> Function:
     """Return a function that computes the gradient of a function with a single number as its result.
 
@@ -272,6 +327,10 @@ def grad(function: Function, argnums: Argnums = 0) -> Function:
     return second(value_and_grad(function, argnums))
 
 
+@overload
+def value_and_grad(function: Function, argnums: Literal[0] = 0) -> ValueAndGradient: ...
+@overload
+def value_and_grad(function: Function, argnums: Argnums) -> Callable[..., tuple[Any, Any]]: ...
 def value_and_grad(function: Function, argnums: Argnums = 0) -> Function:
     """Return a function that computes the value and the gradient of a function.
 
@@ -301,6 +360,10 @@ def value_and_grad(function: Function, argnums: Argnums = 0) -> Function:
     return both
 
 
+@overload
+def jacobian(function: Function, argnums: Literal[0] = 0) -> Derivative: ...
+@overload
+def jacobian(function: Function, argnums: Argnums) -> Function: ...
 def jacobian(function: Function, argnums: Argnums = 0) -> Function:
     """Return a function that computes the derivative of each element of the result in each element of an argument.
 
@@ -333,6 +396,10 @@ def jacobian(function: Function, argnums: Argnums = 0) -> Function:
     return matrix
 
 
+@overload
+def hessian(function: Function, argnums: Literal[0] = 0) -> Derivative: ...
+@overload
+def hessian(function: Function, argnums: Argnums) -> Function: ...
 def hessian(function: Function, argnums: Argnums = 0) -> Function:
     """Return a function that computes second derivatives; for a function with a single number, its Hessian matrix.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -19,7 +19,14 @@ from tapemagic.engine.tensor.messages import describe, require_function
 from tapemagic.engine.tensor.tensor import Traced, as_operand
 from tapemagic.errors import FunctionError, NotNumbersError, OptionError, ShapeError
 
+if TYPE_CHECKING:
+    from tapemagic.engine.functions.grad import Derivative
 
+
+@overload
+def hvp(function: Function, argnums: Literal[0] = 0) -> Derivative: ...
+@overload
+def hvp(function: Function, argnums: Argnums) -> Function: ...
 def hvp(function: Function, argnums: Argnums = 0) -> Function:
     """Return a function that multiplies the Hessian of a function by a vector, without computing the matrix.
 

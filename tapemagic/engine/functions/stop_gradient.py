@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from tapemagic.engine.functions.custom_gradient import custom_gradient
 from tapemagic.engine.nest import leaves, pack
@@ -13,6 +13,9 @@ from tapemagic.engine.tape.cotangents import NEVER
 from tapemagic.engine.tensor.constant import constant
 from tapemagic.engine.tensor.messages import require_function
 from tapemagic.engine.tensor.tensor import Traced, wrap
+
+if TYPE_CHECKING:
+    from tapemagic.engine.tensor.result_types import HasResults, R_co
 
 F = TypeVar("F", bound=Function)
 
@@ -24,6 +27,10 @@ def _stopped(x: Any) -> Any:
 vjp(_stopped, None, name="stop_gradient")
 
 
+@overload
+def stop_gradient(x: HasResults[R_co]) -> R_co: ...
+@overload
+def stop_gradient(x: Any) -> Any: ...
 def stop_gradient(x: Any) -> Any:
     """Return the same values as constants, through which no gradient passes.
 
@@ -96,4 +103,4 @@ def grad_pass_through(function: F) -> F:
 
         return function(*args, **kwargs), grad
 
-    return passed_through  # type: ignore[no-any-return]
+    return passed_through  # type: ignore[return-value]

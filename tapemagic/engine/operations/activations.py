@@ -41,8 +41,8 @@ def relu(x: Any) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.activations import relu
-    >>> relu([-1.0, 0.0, 2.0])
+    >>> import tapemagic as tm
+    >>> tm.relu([-1.0, 0.0, 2.0])
     array([0., 0., 2.])
     """
     x = _ordered(x, "relu")
@@ -66,8 +66,8 @@ def relu6(x: Any) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.activations import relu6
-    >>> relu6([-1.0, 2.0, 8.0])
+    >>> import tapemagic as tm
+    >>> tm.relu6([-1.0, 2.0, 8.0])
     array([0., 2., 6.])
     """
     return np.clip(_ordered(x, "relu6"), 0, 6)
@@ -91,8 +91,8 @@ def leaky_relu(x: Any, alpha: Any = 0.2) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.activations import leaky_relu
-    >>> leaky_relu([-10.0, 0.0, 2.0])
+    >>> import tapemagic as tm
+    >>> tm.leaky_relu([-10.0, 0.0, 2.0])
     array([-2.,  0.,  2.])
     """
     x = real(x, "leaky_relu")
@@ -122,8 +122,8 @@ def elu(x: Any, alpha: Any = 1.0) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.activations import elu
-    >>> elu([-float("inf"), 0.0, 2.0])
+    >>> import tapemagic as tm
+    >>> tm.elu([-float("inf"), 0.0, 2.0])
     array([-1.,  0.,  2.])
     """
     x = real(x, "elu")
@@ -145,8 +145,8 @@ def selu(x: Any) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.activations import selu
-    >>> selu([-1.0, 0.0, 1.0])
+    >>> import tapemagic as tm
+    >>> tm.selu([-1.0, 0.0, 1.0])
     array([-1.11133074,  0.        ,  1.05070099])
     """
     x = real(x, "selu")
@@ -177,10 +177,10 @@ def gelu(x: Any, approximate: bool = False) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.activations import gelu
-    >>> gelu([-1.0, 0.0, 1.0])
+    >>> import tapemagic as tm
+    >>> tm.gelu([-1.0, 0.0, 1.0])
     array([-0.15865525,  0.        ,  0.84134475])
-    >>> gelu([-1.0, 0.0, 1.0], approximate=True)
+    >>> tm.gelu([-1.0, 0.0, 1.0], approximate=True)
     array([-0.15880801,  0.        ,  0.84119199])
     """
     x = np.maximum(real(x, "gelu"), -NORMAL_TAIL)  # below, the product would be -inf * 0 = nan
@@ -200,8 +200,8 @@ def silu(x: Any) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.activations import silu
-    >>> silu([-1.0, 0.0, 1.0])
+    >>> import tapemagic as tm
+    >>> tm.silu([-1.0, 0.0, 1.0])
     array([-0.26894142,  0.        ,  0.73105858])
     """
     x = np.maximum(real(x, "silu"), -LOGISTIC_TAIL)  # below, the product would be -inf * 0 = nan

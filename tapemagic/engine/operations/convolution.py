@@ -52,13 +52,12 @@ def conv2d(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from tapemagic.engine.operations.convolution import conv2d
+    >>> import numpy as np, tapemagic as tm
     >>> x = np.arange(9.0).reshape(1, 3, 3, 1)
-    >>> conv2d(x, np.ones((2, 2, 1, 1)))[0, ..., 0]
+    >>> tm.conv2d(x, np.ones((2, 2, 1, 1)))[0, ..., 0]
     array([[ 8., 12.],
            [20., 24.]])
-    >>> conv2d(x, np.ones((2, 2, 1, 1)), strides=2, padding="SAME")[0, ..., 0]
+    >>> tm.conv2d(x, np.ones((2, 2, 1, 1)), strides=2, padding="SAME")[0, ..., 0]
     array([[ 8.,  7.],
            [13.,  8.]])
     """
@@ -83,10 +82,9 @@ def conv1d(x: Any, kernel: Any, stride: Any = 1, padding: Any = "VALID", dilatio
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from tapemagic.engine.operations.convolution import conv1d
+    >>> import numpy as np, tapemagic as tm
     >>> x = np.array([1.0, 2.0, 4.0, 8.0]).reshape(1, 4, 1)
-    >>> conv1d(x, np.array([-1.0, 1.0]).reshape(2, 1, 1)).ravel()
+    >>> tm.conv1d(x, np.array([-1.0, 1.0]).reshape(2, 1, 1)).ravel()
     array([1., 2., 4.])
     """
     return _forward(x, kernel, stride, padding, dilation, 1, "conv1d")
@@ -145,10 +143,9 @@ def conv2d_transpose(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from tapemagic.engine.operations.convolution import conv2d_transpose
+    >>> import numpy as np, tapemagic as tm
     >>> x = np.array([[1.0, 2.0], [3.0, 4.0]]).reshape(1, 2, 2, 1)
-    >>> conv2d_transpose(x, np.ones((2, 2, 1, 1)), (1, 4, 4, 1), strides=2)[0, ..., 0]
+    >>> tm.conv2d_transpose(x, np.ones((2, 2, 1, 1)), (1, 4, 4, 1), strides=2)[0, ..., 0]
     array([[1., 1., 2., 2.],
            [1., 1., 2., 2.],
            [3., 3., 4., 4.],
@@ -182,10 +179,9 @@ def conv1d_transpose(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from tapemagic.engine.operations.convolution import conv1d_transpose
+    >>> import numpy as np, tapemagic as tm
     >>> x = np.array([1.0, 2.0]).reshape(1, 2, 1)
-    >>> conv1d_transpose(x, np.array([1.0, 10.0]).reshape(2, 1, 1), (1, 4, 1), strides=2).ravel()
+    >>> tm.conv1d_transpose(x, np.array([1.0, 10.0]).reshape(2, 1, 1), (1, 4, 1), strides=2).ravel()
     array([ 1., 10.,  2., 20.])
     """
     return _backward(x, kernel, output_shape, strides, padding, dilations, 1, "conv1d_transpose")

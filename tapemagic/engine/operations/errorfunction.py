@@ -67,10 +67,10 @@ def erf(x: Any) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.errorfunction import erf
-    >>> f"{erf(0.5):.12f}"
+    >>> import tapemagic as tm
+    >>> f"{tm.erf(0.5):.12f}"
     '0.520499877813'
-    >>> erf([-float("inf"), 0.0, 10.0])
+    >>> tm.erf([-float("inf"), 0.0, 10.0])
     array([-1.,  0.,  1.])
     """
     return _piecewise(_near, lambda x: np.copysign(1 - _tail(np.abs(x)), x), real(x, "erf"))
@@ -89,8 +89,8 @@ def erfc(x: Any) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.errorfunction import erfc
-    >>> f"{erfc(10.0):.12e}"
+    >>> import tapemagic as tm
+    >>> f"{tm.erfc(10.0):.12e}"
     '2.088487583763e-45'
     """
     return _piecewise(

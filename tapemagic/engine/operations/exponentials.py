@@ -42,10 +42,10 @@ def softmax(x: Any, axis: Axis = -1) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.exponentials import softmax
-    >>> softmax([0.0, 0.0])
+    >>> import tapemagic as tm
+    >>> tm.softmax([0.0, 0.0])
     array([0.5, 0.5])
-    >>> softmax([1000.0, 0.0])
+    >>> tm.softmax([1000.0, 0.0])
     array([1., 0.])
     """
     x = real(x, "softmax")
@@ -84,8 +84,8 @@ def log_softmax(x: Any, axis: Axis = -1) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.exponentials import log_softmax
-    >>> log_softmax([1000.0, 0.0])
+    >>> import tapemagic as tm
+    >>> tm.log_softmax([1000.0, 0.0])
     array([    0., -1000.])
     """
     x = real(x, "log_softmax")
@@ -120,10 +120,10 @@ def logsumexp(x: Any, axis: Axis = None, keepdims: bool = False) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.exponentials import logsumexp
-    >>> float(logsumexp([1000.0, 1000.0]))
+    >>> import tapemagic as tm
+    >>> float(tm.logsumexp([1000.0, 1000.0]))
     1000.6931471805599
-    >>> logsumexp([[0.0, -float("inf")], [2.0, 2.0]], axis=1)
+    >>> tm.logsumexp([[0.0, -float("inf")], [2.0, 2.0]], axis=1)
     array([0.        , 2.69314718])
     """
     x = real(x, "logsumexp")

@@ -44,8 +44,8 @@ def gather(params: Any, indices: Any, axis: int = 0) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.gathering import gather
-    >>> gather([10.0, 11.0, 12.0], [[2, 0], [1, 1]])
+    >>> import tapemagic as tm
+    >>> tm.gather([10.0, 11.0, 12.0], [[2, 0], [1, 1]])
     array([[12., 10.],
            [11., 11.]])
     """
@@ -83,10 +83,10 @@ def gather_nd(params: Any, indices: Any, batch_dims: int = 0) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.gathering import gather_nd
-    >>> gather_nd([[10.0, 11.0], [20.0, 21.0]], [[0, 1], [1, 0]])
+    >>> import tapemagic as tm
+    >>> tm.gather_nd([[10.0, 11.0], [20.0, 21.0]], [[0, 1], [1, 0]])
     array([11., 20.])
-    >>> gather_nd([[10.0, 11.0], [20.0, 21.0]], [[1], [0]], batch_dims=1)
+    >>> tm.gather_nd([[10.0, 11.0], [20.0, 21.0]], [[1], [0]], batch_dims=1)
     array([11., 20.])
     """
     params, places = operand(params), _rows(indices, "gather_nd")
@@ -140,8 +140,8 @@ def scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.gathering import scatter_nd
-    >>> scatter_nd([[1], [3], [1]], [5.0, 6.0, 7.0], (4,))
+    >>> import tapemagic as tm
+    >>> tm.scatter_nd([[1], [3], [1]], [5.0, 6.0, 7.0], (4,))
     array([ 0., 12.,  0.,  6.])
     """
     updates, places = operand(updates), _rows(indices, "scatter_nd")
@@ -188,8 +188,8 @@ def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None) ->
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.gathering import segment_sum
-    >>> segment_sum([1.0, 2.0, 3.0, 4.0], [0, 2, 0, 2])
+    >>> import tapemagic as tm
+    >>> tm.segment_sum([1.0, 2.0, 3.0, 4.0], [0, 2, 0, 2])
     array([4., 0., 6.])
     """
     data, ids = operand(data), integers(segment_ids, "segment_ids")

@@ -20,8 +20,8 @@ def sigmoid(x: Any) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.logistic import sigmoid
-    >>> sigmoid([-1000.0, 0.0, 1000.0])
+    >>> import tapemagic as tm
+    >>> tm.sigmoid([-1000.0, 0.0, 1000.0])
     array([0. , 0.5, 1. ])
     """
     x = real(x, "sigmoid")
@@ -43,8 +43,8 @@ def log_sigmoid(x: Any) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.logistic import log_sigmoid
-    >>> log_sigmoid([-1000.0, 0.0, 100.0])
+    >>> import tapemagic as tm
+    >>> tm.log_sigmoid([-1000.0, 0.0, 100.0])
     array([-1.00000000e+03, -6.93147181e-01, -3.72007598e-44])
     """
     x = real(x, "log_sigmoid")
@@ -61,8 +61,8 @@ def softplus(x: Any) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.logistic import softplus
-    >>> softplus([-1000.0, 0.0, 1000.0])
+    >>> import tapemagic as tm
+    >>> tm.softplus([-1000.0, 0.0, 1000.0])
     array([0.00000000e+00, 6.93147181e-01, 1.00000000e+03])
     """
     x = real(x, "softplus")
@@ -78,8 +78,8 @@ def softsign(x: Any) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.logistic import softsign
-    >>> softsign([-float("inf"), 0.0, 1.0])
+    >>> import tapemagic as tm
+    >>> tm.softsign([-float("inf"), 0.0, 1.0])
     array([-1. ,  0. ,  0.5])
     """
     x = real(x, "softsign")
@@ -99,8 +99,8 @@ def hard_sigmoid(x: Any) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.logistic import hard_sigmoid
-    >>> hard_sigmoid([-4.0, 0.0, 1.5])
+    >>> import tapemagic as tm
+    >>> tm.hard_sigmoid([-4.0, 0.0, 1.5])
     array([0.  , 0.5 , 0.75])
     """
     return np.clip(real(x, "hard_sigmoid") + 3, 0, 6) / 6

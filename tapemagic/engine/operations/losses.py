@@ -49,8 +49,8 @@ def softmax_cross_entropy(labels: Any, logits: Any, axis: int = -1) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.losses import softmax_cross_entropy
-    >>> softmax_cross_entropy([[0.0, 1.0], [0.5, 0.5]], [[0.0, 1000.0], [2.0, 2.0]])
+    >>> import tapemagic as tm
+    >>> tm.softmax_cross_entropy([[0.0, 1.0], [0.5, 0.5]], [[0.0, 1000.0], [2.0, 2.0]])
     array([0.        , 0.69314718])
     """
     labels, logits = _both(labels, logits, "softmax_cross_entropy")
@@ -86,8 +86,8 @@ def sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.losses import sigmoid_cross_entropy
-    >>> sigmoid_cross_entropy([1.0, 1.0, 0.5], [1000.0, -1000.0, 0.0])
+    >>> import tapemagic as tm
+    >>> tm.sigmoid_cross_entropy([1.0, 1.0, 0.5], [1000.0, -1000.0, 0.0])
     array([0.00000000e+00, 1.00000000e+03, 6.93147181e-01])
     """
     name = "sigmoid_cross_entropy"

@@ -58,10 +58,9 @@ def batch_norm(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from tapemagic.engine.operations.normalization import batch_norm
+    >>> import numpy as np, tapemagic as tm
     >>> x = np.array([[1.0, 2.0], [3.0, 6.0]])
-    >>> batch_norm(x, x.mean(axis=0), x.var(axis=0), epsilon=0.0)
+    >>> tm.batch_norm(x, x.mean(axis=0), x.var(axis=0), epsilon=0.0)
     array([[-1., -1.],
            [ 1.,  1.]])
     """
@@ -102,8 +101,8 @@ def layer_norm(
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.normalization import layer_norm
-    >>> layer_norm([[1.0, 3.0], [2.0, 2.0]], offset=[0.0, 10.0], epsilon=0.0625)
+    >>> import tapemagic as tm
+    >>> tm.layer_norm([[1.0, 3.0], [2.0, 2.0]], offset=[0.0, 10.0], epsilon=0.0625)
     array([[-0.9701425, 10.9701425],
            [ 0.       , 10.       ]])
     """
@@ -175,9 +174,8 @@ def dropout(x: Any, rate: Any, rng: Any) -> Any:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from tapemagic.engine.operations.normalization import dropout
-    >>> dropout(np.ones(6), 0.5, np.random.default_rng(0))
+    >>> import numpy as np, tapemagic as tm
+    >>> tm.dropout(np.ones(6), 0.5, np.random.default_rng(0))
     array([2., 0., 0., 0., 2., 2.])
     """
     if not isinstance(rate, (int, float, np.integer, np.floating)) or not 0 <= rate < 1:

@@ -38,11 +38,11 @@ def l2_normalize(x: Any, axis: Axis = None, epsilon: float = 1e-12) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.norms import l2_normalize
-    >>> l2_normalize([[3.0, 4.0], [0.0, 0.0]], axis=1)
+    >>> import tapemagic as tm
+    >>> tm.l2_normalize([[3.0, 4.0], [0.0, 0.0]], axis=1)
     array([[0.6, 0.8],
            [0. , 0. ]])
-    >>> l2_normalize([3e200, 4e200])
+    >>> tm.l2_normalize([3e200, 4e200])
     array([0.6, 0.8])
     """
     x, axis = operand(x), numpy_axis(axis)
@@ -78,10 +78,10 @@ def clip_by_norm(x: Any, clip_norm: Any, axes: Axis = None) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.norms import clip_by_norm
-    >>> clip_by_norm([3.0, 4.0], 1.0)
+    >>> import tapemagic as tm
+    >>> tm.clip_by_norm([3.0, 4.0], 1.0)
     array([0.6, 0.8])
-    >>> clip_by_norm([3.0, 4.0], 10.0)
+    >>> tm.clip_by_norm([3.0, 4.0], 10.0)
     array([3., 4.])
     """
     x, axes, clip_norm = operand(x), numpy_axis(axes), _length(clip_norm, "clip_by_norm")
@@ -119,8 +119,8 @@ def clip_by_global_norm(tensors: Sequence[Any], clip_norm: Any) -> tuple[list[An
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.norms import clip_by_global_norm
-    >>> clipped, norm = clip_by_global_norm([[3.0, 4.0], None, 12.0], 6.5)
+    >>> import tapemagic as tm
+    >>> clipped, norm = tm.clip_by_global_norm([[3.0, 4.0], None, 12.0], 6.5)
     >>> clipped
     [array([1.5, 2. ]), None, np.float64(6.0)]
     >>> float(norm)

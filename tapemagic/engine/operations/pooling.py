@@ -54,9 +54,8 @@ def max_pool2d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from tapemagic.engine.operations.pooling import max_pool2d
-    >>> max_pool2d(np.arange(16.0).reshape(1, 4, 4, 1))[0, ..., 0]
+    >>> import numpy as np, tapemagic as tm
+    >>> tm.max_pool2d(np.arange(16.0).reshape(1, 4, 4, 1))[0, ..., 0]
     array([[ 5.,  7.],
            [13., 15.]])
     """
@@ -79,9 +78,8 @@ def max_pool1d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from tapemagic.engine.operations.pooling import max_pool1d
-    >>> max_pool1d(np.array([1.0, 3.0, 2.0, 0.0]).reshape(1, 4, 1), 3, 1).ravel()
+    >>> import numpy as np, tapemagic as tm
+    >>> tm.max_pool1d(np.array([1.0, 3.0, 2.0, 0.0]).reshape(1, 4, 1), 3, 1).ravel()
     array([3., 3.])
     """
     return _max_pool(x, size, strides, padding, 1, "max_pool1d")
@@ -105,9 +103,8 @@ def avg_pool2d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from tapemagic.engine.operations.pooling import avg_pool2d
-    >>> avg_pool2d(np.arange(9.0).reshape(1, 3, 3, 1), padding="SAME")[0, ..., 0]
+    >>> import numpy as np, tapemagic as tm
+    >>> tm.avg_pool2d(np.arange(9.0).reshape(1, 3, 3, 1), padding="SAME")[0, ..., 0]
     array([[2. , 3.5],
            [6.5, 8. ]])
     """
@@ -135,9 +132,8 @@ def avg_pool1d(x: Any, size: Any = 2, strides: Any = None, padding: Any = "VALID
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from tapemagic.engine.operations.pooling import avg_pool1d
-    >>> avg_pool1d(np.array([1.0, 3.0, 2.0, 0.0]).reshape(1, 4, 1)).ravel()
+    >>> import numpy as np, tapemagic as tm
+    >>> tm.avg_pool1d(np.array([1.0, 3.0, 2.0, 0.0]).reshape(1, 4, 1)).ravel()
     array([2., 1.])
     """
     return _avg_pool(x, size, strides, padding, 1, "avg_pool1d")

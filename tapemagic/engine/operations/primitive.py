@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
@@ -21,6 +21,24 @@ F = TypeVar("F", bound=Callable[..., Any])
 DISPATCHED = (np.ufunc, type(np.sum))
 """Types of functions that follow NumPy's protocols, so that tensors among the arguments are recorded."""
 
+if TYPE_CHECKING:
+    from typing import Concatenate, ParamSpec, Protocol
+
+    from tapemagic.engine.tensor.result_types import HasResults, R_co
+
+    P = ParamSpec("P")
+
+    class Primitive(Protocol[P]):
+        """An operation of this package, which returns a tensor for a tensor."""
+
+        __name__: str
+
+        @overload
+        def __call__(self, x: HasResults[R_co], /, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+        @overload
+        def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
 PLAIN_VALUES = frozenset({np.ndarray, np.float64, np.float32})
 """Frequent types of arguments that are plain values: no tensors, no placeholders, nothing traced."""
 
@@ -36,7 +54,7 @@ def is_bare_lazy(x: Any) -> bool:
     return is_lazy(x) and not isinstance(x, np.ndarray)
 
 
-def primitive(function: F) -> F:
+def primitive(function: Callable[Concatenate[Any, P], Any]) -> Primitive[P]:
     """Turn a function of arrays into an operation, which is recorded like a NumPy function if an argument is a tensor.
 
     The function itself computes with arrays. Its rules are defined by ``vjp(function, ...)``. A placeholder for a
@@ -51,7 +69,7 @@ def primitive(function: F) -> F:
             if operation is not None and operation.pointwise and operation.rules:
                 return apply_elementwise(operation, args[0])
         if not kwargs and PLAIN_VALUES.issuperset(map(type, args)):
-            return function(*args)
+            return function(*args)  # type: ignore[call-arg]
         if tensors_in(args) or (kwargs and tensors_in(kwargs.values())):
             return call(recorded, args, kwargs)
         for x in args:
@@ -73,7 +91,7 @@ def primitive(function: F) -> F:
 
     recorded.on_arrays = on_arrays  # type: ignore[attr-defined]
     recorded.on_values = function  # type: ignore[attr-defined]
-    return recorded  # type: ignore[return-value]
+    return recorded
 
 
 def register_vjp(

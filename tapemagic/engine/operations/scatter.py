@@ -39,9 +39,8 @@ def scatter_add(values: Any, index: Any, shape: tuple[int, ...]) -> Any:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from tapemagic.engine.operations.scatter import scatter_add
-    >>> scatter_add(np.array([1.0, 2.0, 3.0]), [0, 2, 2], (4,))
+    >>> import numpy as np, tapemagic as tm
+    >>> tm.scatter_add(np.array([1.0, 2.0, 3.0]), [0, 2, 2], (4,))
     array([1., 0., 5., 0.])
     """
     if isinstance(values, Traced):

@@ -59,8 +59,8 @@ def one_hot(
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.selection import one_hot
-    >>> one_hot([0, 2, -1], 3)
+    >>> import tapemagic as tm
+    >>> tm.one_hot([0, 2, -1], 3)
     array([[1., 0., 0.],
            [0., 0., 1.],
            [0., 0., 0.]])
@@ -94,8 +94,8 @@ def cast(x: Any, dtype: DTypeLike) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.selection import cast
-    >>> cast([1.7, -1.7], int)
+    >>> import tapemagic as tm
+    >>> tm.cast([1.7, -1.7], int)
     array([ 1, -1])
     """
     x, dtype = operand(x), dtype_of_numbers(dtype)
@@ -135,8 +135,8 @@ def top_k(x: Any, k: int = 1, sorted: bool = True) -> TopK:  # noqa: A002, ARG00
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.selection import top_k
-    >>> values, indices = top_k([1.0, 3.0, 2.0, 3.0], k=3)
+    >>> import tapemagic as tm
+    >>> values, indices = tm.top_k([1.0, 3.0, 2.0, 3.0], k=3)
     >>> values
     array([3., 3., 2.])
     >>> indices

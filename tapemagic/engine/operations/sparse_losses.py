@@ -55,8 +55,8 @@ def sparse_softmax_cross_entropy(labels: Any, logits: Any) -> Any:
 
     Examples
     --------
-    >>> from tapemagic.engine.operations.sparse_losses import sparse_softmax_cross_entropy
-    >>> sparse_softmax_cross_entropy([1, 0], [[0.0, 1000.0], [2.0, 2.0]])
+    >>> import tapemagic as tm
+    >>> tm.sparse_softmax_cross_entropy([1, 0], [[0.0, 1000.0], [2.0, 2.0]])
     array([0.        , 0.69314718])
     """
     labels, logits = _checked(labels, logits)

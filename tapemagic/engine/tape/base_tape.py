@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from tapemagic.engine.events import MAX_EVENTS_PER_LINE, Event, Kind, Place, outer_frame, user_line
 from tapemagic.engine.nest import tensors
@@ -36,6 +36,8 @@ from tapemagic.engine.tensor.coercion import bool_option
 from tapemagic.engine.tensor.tensor import Traced
 from tapemagic.engine.tensor.variable import Variable, oldest_first
 from tapemagic.errors import NotRecordingError, NotWatchableError, TapeStateError
+
+Entered = TypeVar("Entered", bound="BaseTape")
 
 ALREADY_USED = "already used. A non-persistent tape gives one set of gradients: use persistent=True or a new tape"
 """The reason why a non-persistent tape can't be used after its gradients, for error messages."""
@@ -122,7 +124,8 @@ class BaseTape:
     def __repr__(self) -> str:
         return f"GradientTape(persistent={self._persistent})"
 
-    def __enter__(self) -> Self:
+    # Not Self, which jedi doesn't know: it completes `with GradientTape() as tape: tape.gra`.
+    def __enter__(self: Entered) -> Entered:  # noqa: PYI019
         if self._recording:
             self._require_here("entering it")
             raise TapeStateError(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from itertools import repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -46,6 +46,17 @@ from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import ConsumedTapeError, NotATensorError, NotRecordingError, ShapeError
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from tapemagic.engine.tensor.result_types import HasResults
+
+    R = TypeVar("R", bound=Tensor)
+    K = TypeVar("K")
+    Zero = Literal["zero", UnconnectedGradients.ZERO]
+    # NumPy's stubs say that np.sin(x) is an array also for a tensor x.
+    Computed = NDArray[Any]
+
 Sweep = Callable[..., Gradients]
 """A reverse sweep, as a function whose first argument is the set of the sources' ids."""
 
@@ -61,6 +72,91 @@ class Tape(BaseTape):
         Watch every trainable `Variable` at its first read.
     """
 
+    # A gradient may be None unless zeros are requested; its class is that of results of its source.
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: HasResults[R],
+        output_gradients: Any = None,
+        *,
+        unconnected_gradients: Zero,
+    ) -> R: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: HasResults[R],
+        output_gradients: Any = None,
+        unconnected_gradients: UnconnectedGradients | str = ...,
+    ) -> R | None: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: Computed,
+        output_gradients: Any = None,
+        unconnected_gradients: UnconnectedGradients | str = ...,
+    ) -> Tensor | None: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: tuple[HasResults[R], ...],
+        output_gradients: Any = None,
+        *,
+        unconnected_gradients: Zero,
+    ) -> tuple[R, ...]: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: tuple[HasResults[R], ...],
+        output_gradients: Any = None,
+        unconnected_gradients: UnconnectedGradients | str = ...,
+    ) -> tuple[R | None, ...]: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: Sequence[HasResults[R]],
+        output_gradients: Any = None,
+        *,
+        unconnected_gradients: Zero,
+    ) -> list[R]: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: Sequence[HasResults[R]],
+        output_gradients: Any = None,
+        unconnected_gradients: UnconnectedGradients | str = ...,
+    ) -> list[R | None]: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: Mapping[K, HasResults[R]],
+        output_gradients: Any = None,
+        *,
+        unconnected_gradients: Zero,
+    ) -> dict[K, R]: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: Mapping[K, HasResults[R]],
+        output_gradients: Any = None,
+        unconnected_gradients: UnconnectedGradients | str = ...,
+    ) -> dict[K, R | None]: ...
+    @overload
+    def gradient(
+        self,
+        target: Any,
+        sources: Any,
+        output_gradients: Any = None,
+        unconnected_gradients: UnconnectedGradients | str = ...,
+    ) -> Any: ...
     def gradient(
         self,
         target: Any,
@@ -128,6 +224,33 @@ class Tape(BaseTape):
             self._report("gradient", targets, source_list, results, cotangents is not None)
         return results if source_list is sources else pack(sources, results)
 
+    @overload
+    def jacobian(
+        self,
+        target: Any,
+        sources: HasResults[R],
+        unconnected_gradients: Zero,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> R: ...
+    @overload
+    def jacobian(
+        self,
+        target: Any,
+        sources: HasResults[R],
+        unconnected_gradients: UnconnectedGradients | str = ...,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> R | None: ...
+    @overload
+    def jacobian(
+        self,
+        target: Any,
+        sources: Any,
+        unconnected_gradients: UnconnectedGradients | str = ...,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any: ...
     def jacobian(
         self,
         target: Any,
@@ -204,7 +327,7 @@ class Tape(BaseTape):
         unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
         parallel_iterations: int | None = None,  # noqa: ARG002 (TensorFlow's signature)
         experimental_use_pfor: bool = True,
-    ) -> Any:
+    ) -> Tensor:
         """Compute the Jacobian of each example of a batch separately.
 
         Parameters
@@ -261,10 +384,10 @@ class Tape(BaseTape):
         shape = target._value.shape + source._value.shape[1:]
         if jacobian_rows is not None:
             jacobian_rows = np.moveaxis(jacobian_rows, 0, 1)
-        result = result_for(jacobian_rows, source, True, shape)
+        result: Any = result_for(jacobian_rows, source, True, shape)
         if live():
             self._report("batch_jacobian", [target], [source], [result])
-        return result
+        return result  # type: ignore[no-any-return]
 
     def _report(
         self,

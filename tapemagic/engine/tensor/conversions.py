@@ -5,15 +5,18 @@ from __future__ import annotations
 import operator
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from tapemagic.engine.events import origin_of, record_exit, record_text
 from tapemagic.engine.laziness import is_lazy, require_computed
 from tapemagic.engine.recording import live
 from tapemagic.errors import DtypeError, ImmutableError, RankError, UnsupportedArgumentError
+
+if TYPE_CHECKING:
+    from tapemagic.engine.tensor.result_types import HasResults, R_co
 
 MAX_LAZY_ROWS = 10_000
 """The maximum number of rows of a lazy tensor in a for loop."""
@@ -31,6 +34,14 @@ def _is_tracked(x: Any) -> bool:
     tapes = live()
     i = x._read()._id if tapes else 0
     return any(i in tape._tracked for tape in tapes)
+
+
+def _matplotlib_asks() -> bool:
+    """Return True if Matplotlib iterates over a tensor to find out whether it contains numbers."""
+    frame: Any = sys._getframe(2)
+    if frame.f_code.co_name == "iterable":  # np.iterable
+        frame = frame.f_back
+    return frame is not None and frame.f_globals.get("__name__") == "matplotlib.units"
 
 
 class Reference:
@@ -88,7 +99,7 @@ class Conversions:
     _value: Any
     result_class: type
 
-    def numpy(self) -> Any:
+    def numpy(self) -> NDArray[Any]:
         """Copy the value to a NumPy array or scalar, which no tape tracks.
 
         Returns
@@ -104,7 +115,7 @@ class Conversions:
         """
         require_computed(self._value, ".numpy()")
         record_exit(self, ".numpy()")
-        return self._value.copy()
+        return self._value.copy()  # type: ignore[no-any-return] # a NumPy scalar has the same interface
 
     def item(self, *index: int) -> Any:
         """Return one element as a plain Python number, which no tape tracks."""
@@ -136,7 +147,7 @@ class Conversions:
         """
         return Reference(self)
 
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         require_computed(self._value, "np.asarray()")
         record_exit(self, "np.asarray")
         # NumPy 2: copy=False must not copy. The view is read-only, because tapes and other tensors
@@ -146,6 +157,26 @@ class Conversions:
             view.flags.writeable = False
             return view
         return np.array(self._value, dtype=dtype)
+
+    # NumPy, PyTorch and JAX ask for DLPack in their from_dlpack. Not __array_interface__: np.asarray would prefer it to
+    # __array__, and no tape would notice.
+    def __dlpack__(self, **options: Any) -> Any:
+        require_computed(self._value, "from_dlpack()")
+        if _is_tracked(self):
+            raise UnsupportedArgumentError(
+                f"from_dlpack() would take a {kind_of(self)} off the tape that is recording: write x.numpy() if you "
+                "need no gradient, or keep to NumPy's functions"
+            )
+        if options.get("copy") is False:
+            raise BufferError(
+                f"a {kind_of(self)} shares its memory with tapes, so from_dlpack() copies it: leave out copy=False"
+            )
+        record_exit(self, "from_dlpack()")
+        # A copy, because other libraries may write into what they receive.
+        return np.array(self._value).__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # kDLCPU, the only device
 
     def __setitem__(self, index: Any, value: Any) -> None:
         refuse_within_numpy()
@@ -159,10 +190,14 @@ class Conversions:
             f"nothing can be deleted from a {kind_of(self)}: build a new one with np.delete or indexing"
         )
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self: HasResults[R_co], index: Any) -> R_co:
         raise NotImplementedError
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self: HasResults[R_co]) -> Iterator[R_co]:
+        # On an axis with categories or dates, Matplotlib converts everything whose first element isn't a Python or
+        # NumPy number (units._is_natively_supported, 3.11), and can't convert tensors.
+        if _matplotlib_asks():
+            return iter(np.ravel(self._value))
         if not self._value.ndim:
             raise RankError(
                 f"a {kind_of(self)} of one number cannot be iterated over: it has no axes"
@@ -175,7 +210,7 @@ class Conversions:
             )
         # Without __iter__, Python would evaluate x[0], x[1], ... until an IndexError: a loop over a
         # tensor without axes would silently be empty.
-        return (self[i] for i in range(rows))
+        return (self[i] for i in range(rows))  # type: ignore[index]
 
     def __len__(self) -> int:
         if not self._value.ndim:

@@ -74,13 +74,16 @@ def tensor_advice(leaf: Any, role: str = "") -> str:
         return " Pass its tensor, with .deref()."
     if callable(leaf):
         return " Pass its result, or differentiate the function with tapemagic.grad."
-    is_number = leaf.__class__.__module__ == "numpy" or isinstance(leaf, int | float | complex)
+    if hasattr(getattr(leaf, "data", None), "_read"):  # a DataArray of xarray
+        return " Pass its tensor, with .data."
+    is_array = leaf.__class__.__module__ == "numpy" or hasattr(leaf, "to_numpy")  # pandas
+    is_number = is_array or isinstance(leaf, int | float | complex)
     if role == "a target" and is_number:
         return (
             " Plain arrays aren't on the tape: compute the target from tensors. Comparisons and argmax return plain "
             "arrays, because they have no derivative. tape.explain(target, source) says where the tensors ended."
         )
-    if leaf.__class__.__module__ == "numpy":
+    if is_array:
         return (
             " Plain arrays aren't on the tape: write x = tapemagic.Variable(x) above the tape. Comparisons and argmax "
             "return plain arrays, because they have no derivative."

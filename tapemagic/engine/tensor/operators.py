@@ -224,11 +224,10 @@ for _name, _function in DISPATCHED.items():
     setattr(Traced, f"__r{_name}__", _dispatched_reflected(_function, _compute))
 for _name, _function in COMPARISONS.items():
     setattr(Traced, f"__{_name}__", _compared(_function, getattr(operator, _name)))
-Traced.__matmul__ = _recorded_product()
-Traced.__neg__ = _recorded_unary(np.negative)
-Traced.__abs__ = _recorded_unary(np.absolute)
-Traced.__pos__ = _recorded_unary(np.positive)
-Traced.__invert__ = _dispatched_unary(np.invert)
+Traced.__matmul__ = _recorded_product()  # type: ignore[method-assign]
+for _name, _function in (("neg", np.negative), ("abs", np.absolute), ("pos", np.positive)):
+    setattr(Traced, f"__{_name}__", _recorded_unary(_function))
+Traced.__invert__ = _dispatched_unary(np.invert)  # type: ignore[method-assign]
 Traced.__hash__ = _refuse_hash  # type: ignore[method-assign]
 # Tracebacks and profilers show the qualified name: "Tensor.__add__" instead of
 # "_recorded.<locals>.forward".

@@ -146,27 +146,6 @@ class Traced(ArrayMethods, Conversions, Collection):
 
     __array_ufunc__: Callable[..., Any]
     __array_function__: Callable[..., Any]
-    __neg__: Unary
-    __abs__: Unary
-    __pos__: Unary
-    __invert__: Unary
-    __add__: Binary
-    __sub__: Binary
-    __mul__: Binary
-    __truediv__: Binary
-    __pow__: Binary
-    __radd__: Binary
-    __rsub__: Binary
-    __rmul__: Binary
-    __rtruediv__: Binary
-    __rpow__: Binary
-    __matmul__: Binary
-    __mod__: Binary
-    __floordiv__: Binary
-    __lt__: Binary
-    __le__: Binary
-    __gt__: Binary
-    __ge__: Binary
 
     def _read(self) -> Tensor:
         raise NotImplementedError

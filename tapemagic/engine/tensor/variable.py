@@ -257,7 +257,7 @@ class Variable(Traced):
                 f"which has shape {self.shape}"
             ) from None
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> Slice:
         # TensorFlow allows v[0].assign(value), so a part remembers its variable.
         return Slice(super().__getitem__(index), self, index)
 

@@ -1,5 +1,7 @@
 """Callbacks: objects that are called at each epoch and batch, and may stop training."""
 
+from typing import TYPE_CHECKING
+
 from tapemagic.nn.callbacks.callback import Callback as Callback
 from tapemagic.nn.callbacks.callback import CallbackList as CallbackList
 from tapemagic.nn.callbacks.callback import LambdaCallback as LambdaCallback
@@ -12,4 +14,5 @@ from tapemagic.nn.callbacks.learning_rate import LearningRateScheduler as Learni
 from tapemagic.nn.callbacks.learning_rate import ReduceLROnPlateau as ReduceLROnPlateau
 from tapemagic.nn.callbacks.tensorboard import TensorBoard as TensorBoard
 
-__all__ = [name for name, value in vars().items() if isinstance(value, type)]
+if not TYPE_CHECKING:  # as in `nn.layers`
+    __all__ = [name for name, value in vars().items() if isinstance(value, type)]

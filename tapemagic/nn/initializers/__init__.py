@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,8 +30,9 @@ _CLASSES = (
     Constant, GlorotNormal, GlorotUniform, HeNormal, HeUniform, Identity, LecunNormal, LecunUniform,
     Ones, Orthogonal, RandomNormal, RandomUniform, TruncatedNormal, VarianceScaling, Zeros,
 )  # fmt: skip
-__all__ = ["Initializer", "get"]
-__all__ += [kind.__name__ for kind in _CLASSES]
+if not TYPE_CHECKING:  # as in `nn.layers`
+    __all__ = ["Initializer", "get"]
+    __all__ += [kind.__name__ for kind in _CLASSES]
 
 _TABLE: dict[str, Any] = {
     **{snake_case(kind.__name__): kind for kind in _CLASSES},

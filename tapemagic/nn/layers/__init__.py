@@ -1,5 +1,7 @@
 """Keras's layers."""
 
+from typing import TYPE_CHECKING
+
 from tapemagic.nn.absent import absent
 from tapemagic.nn.layer import Layer as Layer
 from tapemagic.nn.layers.activation import ELU as ELU
@@ -125,5 +127,7 @@ add, average, concatenate, dot, maximum, minimum, multiply, subtract = map(
     as_function, (Add, Average, Concatenate, Dot, Maximum, Minimum, Multiply, Subtract)
 )
 
-__all__ = [name for name, value in vars().items() if callable(value) and name[0].isupper()]
-__getattr__ = absent(__name__)
+# Type checkers can't compute __all__, and would take __getattr__ for a definition of every other name.
+if not TYPE_CHECKING:
+    __all__ = [name for name, value in vars().items() if callable(value) and name[0].isupper()]
+    __getattr__ = absent(__name__)

@@ -15,7 +15,7 @@ takes the function's options.
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -90,8 +90,9 @@ _TABLE: dict[str, Any] = {
     if getattr(value, "__module__", "").startswith(f"{__name__}.")
     and value not in {Loss, LossFunctionWrapper, kind_of_targets}
 }
-__all__ = ["Loss", "LossFunctionWrapper", "get"]
-__all__ += list(_TABLE)
+if not TYPE_CHECKING:  # as in `nn.layers`
+    __all__ = ["Loss", "LossFunctionWrapper", "get"]
+    __all__ += list(_TABLE)
 
 _CLASS_OF: dict[Any, Any] = {kind().fn: kind for kind in _TABLE.values() if isinstance(kind, type)}
 """The class for each loss function."""

@@ -14,7 +14,7 @@ takes the function's options.
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -112,13 +112,14 @@ _CLASSES = [
     and value not in {Metric, MeanMetricWrapper}
 ]
 _CLASSES.sort(key=lambda kind: (not kind.__name__.isupper(), kind.__name__))
-__all__ = ["MeanMetricWrapper", "Metric", "get"]
-__all__ += [kind.__name__ for kind in _CLASSES]
-__all__ += [
-    name
-    for name, value in vars().items()
-    if isinstance(value, FunctionType) and name not in {"find", "snake_case", "kind_of_targets"}
-]
+if not TYPE_CHECKING:  # as in `nn.layers`
+    __all__ = ["MeanMetricWrapper", "Metric", "get"]
+    __all__ += [kind.__name__ for kind in _CLASSES]
+    __all__ += [
+        name
+        for name, value in vars().items()
+        if isinstance(value, FunctionType) and name not in {"find", "snake_case", "kind_of_targets"}
+    ]
 
 _TABLE: dict[str, Any] = {
     **{kind.__name__: kind for kind in _CLASSES},

@@ -130,7 +130,7 @@ class R2Score(Metric):
             # Sums, not means: the state of all batches is four sums, and the total sum of squares is
             # sum(y**2) - sum(y)**2 / n.
             variance = self.squared_sum - self.sum * (self.sum / self.count)
-            scores = 1 - self.total_mse / variance
+            scores: Any = 1 - self.total_mse / variance
             # Keras's rule for constant targets: 1 - x / 0 is -inf and becomes 0; 0 / 0 stays nan.
             scores = np.where(np.isinf(scores), 0, scores)
             return self._adjusted(self._aggregated(scores, variance))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tapemagic.engine.nest import leaves
 from tapemagic.errors import ModelError, OptionError
@@ -226,14 +226,18 @@ class Model(Trainer, Layer):
             )
         return self.graph
 
-    def call(self, inputs: Any) -> Any:
-        """Compute the outputs; to be overridden in subclasses without `inputs` and `outputs`."""
-        if self.graph is None:
-            raise NotImplementedError(
-                f"{type(self).__name__} has no method call(self, inputs): write one, or write "
-                "Model(inputs, outputs)"
-            )
-        return self.graph.run(inputs)
+    if TYPE_CHECKING:
+        call: Callable[..., Any]  # not a method, whose overrides would need the same parameters
+    else:
+
+        def call(self, inputs: Any) -> Any:
+            """Compute the outputs; to be overridden in subclasses without `inputs` and `outputs`."""
+            if self.graph is None:
+                raise NotImplementedError(
+                    f"{type(self).__name__} has no method call(self, inputs): write one, or write "
+                    "Model(inputs, outputs)"
+                )
+            return self.graph.run(inputs)
 
     _not_in_config = Layer._not_in_config | {"inputs", "outputs", "layers"}
 

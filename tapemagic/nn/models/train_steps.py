@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import cache
 from inspect import signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,11 @@ from tapemagic.nn.models.logs import Logs
 from tapemagic.nn.models.step_guard import Reaction, Step
 from tapemagic.nn.object_configs import deserialize_keras_object, serialize_keras_object
 from tapemagic.tape import GradientTape
+
+if TYPE_CHECKING:
+    from tapemagic.nn.layer import Layer
+else:
+    Layer = object
 
 
 class Compiled:
@@ -45,18 +50,13 @@ class Compiled:
         self.reaction = Reaction()
 
 
-class Steps:
-    """Mix-in of a model: single steps of training, evaluation and prediction."""
+class Steps(Layer):
+    """Mix-in of a model, which is a layer: single steps of training, evaluation and prediction."""
 
     loss: Any = None
     _compiled: Compiled | None = None
 
-    name: Any
-    losses: Any
-    variables: Any
-    trainable_variables: Any
     unchanged: Callable[[], Any]
-    __call__: Callable[..., Any]
 
     @property
     def output_paths(self) -> list[str] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tapemagic.nn.identifiers import find
 from tapemagic.nn.optimizers import schedules as schedules
@@ -18,8 +18,9 @@ from tapemagic.nn.optimizers.rmsprop import RMSprop as RMSprop
 from tapemagic.nn.optimizers.sgd import SGD as SGD
 
 _CLASSES = (SGD, RMSprop, Adam, AdamW, Adadelta, Adagrad, Adamax, Nadam, Lion)
-__all__ = ["Optimizer", "get", "schedules"]
-__all__ += [kind.__name__ for kind in _CLASSES]
+if not TYPE_CHECKING:  # as in `nn.layers`
+    __all__ = ["Optimizer", "get", "schedules"]
+    __all__ += [kind.__name__ for kind in _CLASSES]
 
 _TABLE: dict[str, type[Optimizer]] = {kind.__name__.lower(): kind for kind in _CLASSES}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -12,13 +12,14 @@ from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import NoDerivativeError
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.shape import listed
-from tapemagic.tf.core.tensor import eager
+from tapemagic.tf.core.tensor import EagerTensor, eager
 from tapemagic.tf.errors import OpError, invalid_argument
 
 F = TypeVar("F", bound=Callable[..., Any])
+P = ParamSpec("P")
 
 
-def adapter(function: F) -> F:
+def adapter(function: Callable[P, Any]) -> Callable[P, EagerTensor]:
     """Make a function return EagerTensors instead of engine tensors.
 
     Errors of NumPy and the engine for wrong values, shapes and indices become InvalidArgumentErrors that keep their
@@ -40,7 +41,11 @@ def adapter(function: F) -> F:
             # `from None` hides the traceback of the original error, which only repeats the message.
             raise invalid_argument(error) from None
 
-    return adapted  # type: ignore[return-value]
+    return adapted
+
+
+adapter_to_several: Callable[[F], F] = adapter  # type: ignore[assignment]
+"""The adapter of functions that return several tensors, which only type checkers distinguish."""
 
 
 def _stand_in(args: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,13 +31,36 @@ class Eager(Traced):
 
     __slots__ = ()
 
+    result_class: type[EagerTensor]
+
+    if TYPE_CHECKING:  # results without a derivative are tensors too in TensorFlow
+
+        def __lt__(self, other: Any) -> EagerTensor: ...
+        def __le__(self, other: Any) -> EagerTensor: ...
+        def __gt__(self, other: Any) -> EagerTensor: ...
+        def __ge__(self, other: Any) -> EagerTensor: ...
+        def __eq__(self, other: object) -> EagerTensor: ...
+        def __ne__(self, other: object) -> EagerTensor: ...
+        def __and__(self, other: Any) -> EagerTensor: ...
+        def __rand__(self, other: Any) -> EagerTensor: ...
+        def __or__(self, other: Any) -> EagerTensor: ...
+        def __ror__(self, other: Any) -> EagerTensor: ...
+        def __xor__(self, other: Any) -> EagerTensor: ...
+        def __rxor__(self, other: Any) -> EagerTensor: ...
+        def __lshift__(self, other: Any) -> EagerTensor: ...
+        def __rlshift__(self, other: Any) -> EagerTensor: ...
+        def __rshift__(self, other: Any) -> EagerTensor: ...
+        def __rrshift__(self, other: Any) -> EagerTensor: ...
+        def __invert__(self) -> EagerTensor: ...
+        def __hash__(self) -> int: ...
+
     @property
-    def shape(self) -> TensorShape:  # type: ignore[override] # it equals the tuple, and has its elements
+    def shape(self) -> TensorShape:  # it equals the tuple, and has its elements
         """The length of each axis."""
         return known_shape(self._value.shape)
 
     @property
-    def dtype(self) -> DType:  # type: ignore[override] # it has all that NumPy's dtype has
+    def dtype(self) -> DType:  # it has all that NumPy's dtype has
         """The type of the elements."""
         return as_dtype(self._value.dtype)
 
@@ -85,9 +108,9 @@ class Eager(Traced):
         arguments, options = _plain_in(args), _plain_in(kwargs)
         return eager(Traced.__array_function__(plain(self), func, kinds, arguments, options))
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> EagerTensor:
         try:
-            return eager(super().__getitem__(index))
+            return eager(super().__getitem__(index))  # type: ignore[no-any-return]
         except IndexError as error:
             raise invalid_argument(error) from None
 

@@ -40,7 +40,7 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-class ResourceVariable(Eager, Variable):
+class ResourceVariable(Eager, Variable):  # type: ignore[misc] # a part is an EagerSlice
     """Mutable value, such as a weight: TensorFlow's ``tf.Variable``.
 
     Parameters

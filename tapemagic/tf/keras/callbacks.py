@@ -1,5 +1,7 @@
 """Callbacks of ``fit``: ``tf.keras.callbacks``."""
 
+from typing import TYPE_CHECKING
+
 from tapemagic import nn
 from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import adapted
@@ -7,5 +9,8 @@ from tapemagic.tf.keras import adapted
 _NAMES = adapted.adapt(nn.callbacks, __name__)
 globals().update(_NAMES)
 
-__all__ = list(_NAMES)
-__getattr__ = missing(__name__, __all__)
+if TYPE_CHECKING:  # the classes are derived from these
+    from tapemagic.nn.callbacks import *  # noqa: F403
+else:
+    __all__ = list(_NAMES)
+    __getattr__ = missing(__name__, __all__)

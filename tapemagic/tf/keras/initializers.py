@@ -1,5 +1,7 @@
 """Initializers: ``tf.keras.initializers``."""
 
+from typing import TYPE_CHECKING
+
 from tapemagic import nn
 from tapemagic.nn.identifiers import snake_case
 from tapemagic.tf.core.missing import missing
@@ -16,5 +18,8 @@ _NAMES |= {f"{name}Initializer": _NAMES[name] for name in ("Identity", "Orthogon
 _NAMES |= adapted.config_functions(_NAMES)
 globals().update(_NAMES)
 
-__all__ = list(_NAMES)
-__getattr__ = missing(__name__, __all__)
+if TYPE_CHECKING:  # the classes are derived from these
+    from tapemagic.nn.initializers import *  # noqa: F403
+else:
+    __all__ = list(_NAMES)
+    __getattr__ = missing(__name__, __all__)

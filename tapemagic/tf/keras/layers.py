@@ -1,5 +1,7 @@
 """Layers: ``tf.keras.layers``."""
 
+from typing import TYPE_CHECKING
+
 from tapemagic import nn
 from tapemagic.nn.layers.merging import Merge, as_function
 from tapemagic.tf.core.missing import missing
@@ -15,5 +17,8 @@ _NAMES |= {
 _NAMES |= adapted.config_functions(_NAMES)
 globals().update(_NAMES)
 
-__all__ = list(_NAMES)
-__getattr__ = missing(__name__, __all__)
+if TYPE_CHECKING:  # the classes are derived from these
+    from tapemagic.nn.layers import *  # noqa: F403
+else:
+    __all__ = list(_NAMES)
+    __getattr__ = missing(__name__, __all__)

@@ -1,5 +1,7 @@
 """Losses: ``tf.keras.losses``."""
 
+from typing import TYPE_CHECKING
+
 from tapemagic import nn
 from tapemagic.tf.core.missing import missing
 from tapemagic.tf.keras import adapted
@@ -19,5 +21,8 @@ class Reduction:
 
 
 _NAMES["Reduction"] = Reduction
-__all__ = list(_NAMES)
-__getattr__ = missing(__name__, __all__)
+if TYPE_CHECKING:  # the classes are derived from these
+    from tapemagic.nn.losses import *  # noqa: F403
+else:
+    __all__ = list(_NAMES)
+    __getattr__ = missing(__name__, __all__)

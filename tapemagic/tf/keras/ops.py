@@ -13,7 +13,7 @@ from tapemagic.engine.operations.exponentials import logsumexp as engine_logsume
 from tapemagic.engine.operations.selection import cast as engine_cast
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.tf import math as tf_math
-from tapemagic.tf.core.adapter import adapter, axes
+from tapemagic.tf.core.adapter import adapter, adapter_to_several, axes
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.dtype import numpy_dtype
 from tapemagic.tf.core.missing import missing
@@ -289,7 +289,7 @@ def stack(x: Any, axis: int = 0) -> Any:
     return np.stack(alike(x), axis)
 
 
-@adapter
+@adapter_to_several
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> Any:
     """Split a tensor into equal parts, or at indices."""
     return np.split(converted(x), indices_or_sections, axis)
@@ -453,7 +453,7 @@ def is_tensor(x: Any) -> bool:
     return isinstance(x, Traced)
 
 
-@adapter
+@adapter_to_several
 def moments(x: Any, axes: Any, keepdims: bool = False, synchronized: bool = False) -> Any:
     """Return the mean and the variance along axes."""
     x = floats(x)

@@ -9,7 +9,7 @@ import numpy as np
 
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import OptionError, UnsupportedArgumentError
-from tapemagic.tf.core.adapter import adapter, axes, lengths, plain
+from tapemagic.tf.core.adapter import adapter, adapter_to_several, axes, lengths, plain
 from tapemagic.tf.core.convert import matched, operand, tensor
 from tapemagic.tf.core.dtype import int32, numpy_dtype
 from tapemagic.tf.core.shape import TensorShape
@@ -100,7 +100,7 @@ def _several(values: Any, called: str) -> Any:
     return values
 
 
-@adapter
+@adapter_to_several
 def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str = "unstack") -> Any:
     """List the slices of a tensor along an axis."""
     # Not np.unstack, which is new in NumPy 2.1.
@@ -112,7 +112,7 @@ def unstack(value: Any, num: int | None = None, axis: Any = 0, name: str = "unst
     return [x_tensor[k] for k in range(x_tensor.shape[0])]
 
 
-@adapter
+@adapter_to_several
 def split(
     value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split"
 ) -> Any:
@@ -232,13 +232,13 @@ def identity(input: Any, name: str | None = None) -> Any:
     return np.copy(tensor(input))
 
 
-@adapter
+@adapter_to_several
 def identity_n(input: Any, name: str | None = None) -> Any:
     """Copy each tensor of a list, as `identity` does."""
     return [np.copy(tensor(x)) for x in input]
 
 
-@adapter
+@adapter_to_several
 def meshgrid(*args: Any, indexing: Any = "xy", name: str | None = None) -> Any:
     """Return the coordinates of the points of a grid, one tensor per axis."""
     return list(np.meshgrid(*matched("meshgrid", *args), indexing=indexing))

@@ -13,7 +13,7 @@ import numpy as np
 from tapemagic.engine.nest import is_leaf, leaves, pack
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.errors import OptionError, UnsupportedArgumentError
-from tapemagic.tf.core.adapter import adapter
+from tapemagic.tf.core.adapter import adapter_to_several
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.dtype import numpy_dtype
 from tapemagic.tf.core.tensor import eager
@@ -136,7 +136,7 @@ def while_loop(
     return loop_values
 
 
-@adapter
+@adapter_to_several
 def map_fn(
     fn: Function,
     elems: Any,
@@ -230,7 +230,7 @@ def foldr(
     return _folded(fn, elems, initializer, True)[-1]
 
 
-@adapter
+@adapter_to_several
 def scan(
     fn: Function,
     elems: Any,

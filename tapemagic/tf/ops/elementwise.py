@@ -10,10 +10,11 @@ import numpy as np
 from tapemagic.engine.operations import activations, errorfunction, logistic
 from tapemagic.tf.core.adapter import adapter
 from tapemagic.tf.core.convert import matched, operand, tensor
-from tapemagic.tf.core.tensor import floored_quotient, quotient_dtype
+from tapemagic.tf.core.tensor import EagerTensor, floored_quotient, quotient_dtype
 from tapemagic.tf.errors import InvalidArgumentError
 
 Function = Callable[..., Any]
+Adapted = Callable[..., EagerTensor]
 
 KINDS = {
     "b": "booleans",
@@ -135,7 +136,7 @@ def _power(x: Any, y: Any) -> Any:
 _REAL, _COMPLEX, _ANY, _SIGNED = "f", "fc", "iufc", "ifc"
 
 
-def _of_x(name: str, compute: Function, kinds: str, doc: str) -> Any:
+def _of_x(name: str, compute: Function, kinds: str, doc: str) -> Adapted:
     """Adapt a function of one tensor; TensorFlow calls the argument `x`."""
 
     def computed(x: Any, name: str | None = None) -> Any:
@@ -146,7 +147,7 @@ def _of_x(name: str, compute: Function, kinds: str, doc: str) -> Any:
     return _named(computed, name, doc)
 
 
-def _of_input(name: str, compute: Function, kinds: str, doc: str) -> Any:
+def _of_input(name: str, compute: Function, kinds: str, doc: str) -> Adapted:
     """Adapt a function of one tensor; TensorFlow calls the argument `input`."""
 
     def computed(input: Any, name: str | None = None) -> Any:
@@ -156,7 +157,7 @@ def _of_input(name: str, compute: Function, kinds: str, doc: str) -> Any:
     return _named(computed, name, doc)
 
 
-def _of_features(name: str, compute: Function, kinds: str, doc: str) -> Any:
+def _of_features(name: str, compute: Function, kinds: str, doc: str) -> Adapted:
     """Adapt a function of one tensor; TensorFlow calls the argument `features`."""
 
     def computed(features: Any, name: str | None = None) -> Any:
@@ -166,7 +167,7 @@ def _of_features(name: str, compute: Function, kinds: str, doc: str) -> Any:
     return _named(computed, name, doc)
 
 
-def _of_two(name: str, compute: Function, kinds: str, doc: str) -> Any:
+def _of_two(name: str, compute: Function, kinds: str, doc: str) -> Adapted:
     """Adapt a function of two tensors of one dtype, `x` and `y`."""
 
     def computed(x: Any, y: Any, name: str | None = None) -> Any:
@@ -177,7 +178,7 @@ def _of_two(name: str, compute: Function, kinds: str, doc: str) -> Any:
     return _named(computed, name, doc)
 
 
-def _named(function: Function, name: str, doc: str) -> Any:
+def _named(function: Function, name: str, doc: str) -> Adapted:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return adapter(function)

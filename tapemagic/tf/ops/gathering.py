@@ -11,7 +11,7 @@ import numpy as np
 
 from tapemagic.engine.operations import gathering
 from tapemagic.engine.tensor.tensor import unwrap
-from tapemagic.tf.core.adapter import adapter, axes, lengths, plain
+from tapemagic.tf.core.adapter import adapter, adapter_to_several, axes, lengths, plain
 from tapemagic.tf.core.convert import matched, tensor
 from tapemagic.tf.errors import InvalidArgumentError
 
@@ -343,7 +343,7 @@ def unsorted_segment_sqrt_n(
     )
 
 
-@adapter
+@adapter_to_several
 def dynamic_partition(
     data: Any, partitions: Any, num_partitions: Any, name: str | None = None
 ) -> Any:

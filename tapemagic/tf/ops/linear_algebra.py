@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tapemagic.engine.tensor.tensor import unwrap
-from tapemagic.tf.core.adapter import adapter
+from tapemagic.tf.core.adapter import adapter, adapter_to_several
 from tapemagic.tf.core.convert import matched, tensor
 from tapemagic.tf.errors import InvalidArgumentError
 from tapemagic.tf.ops.elementwise import checked
@@ -91,7 +91,7 @@ eigvals = _of_matrix(
 )
 
 
-@adapter
+@adapter_to_several
 def eigh(tensor: Any, name: str | None = None) -> Any:
     """Return sorted eigenvalues and eigenvectors of Hermitian matrices, reading the lower triangle."""
     x = checked("eigh", _tensor(tensor), "fc")
@@ -187,7 +187,7 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
     return np.linalg.pinv(x, rcond=least)
 
 
-@adapter
+@adapter_to_several
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
     """Factor each matrix into Q with orthonormal columns and an upper triangular R."""
     return tuple(
@@ -195,7 +195,7 @@ def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
     )
 
 
-@adapter
+@adapter_to_several
 def svd(
     tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
 ) -> Any:

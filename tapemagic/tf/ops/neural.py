@@ -10,7 +10,7 @@ from tapemagic.engine.operations import activations, exponentials, logistic, los
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, UnsupportedArgumentError
 from tapemagic.tf import random
-from tapemagic.tf.core.adapter import adapter, axes, plain
+from tapemagic.tf.core.adapter import adapter, adapter_to_several, axes, plain
 from tapemagic.tf.core.convert import matched, operand, tensor
 from tapemagic.tf.errors import InvalidArgumentError
 from tapemagic.tf.ops.elementwise import checked
@@ -114,7 +114,7 @@ def dropout(
     )
 
 
-@adapter
+@adapter_to_several
 def moments(
     x: Any, axes: Any, shift: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Any:
@@ -129,7 +129,7 @@ def moments(
 _axes = axes
 
 
-@adapter
+@adapter_to_several
 def weighted_moments(
     x: Any, axes: Any, frequency_weights: Any, keepdims: bool = False, name: str | None = None
 ) -> Any:

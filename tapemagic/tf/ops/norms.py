@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations import norms
-from tapemagic.tf.core.adapter import adapter, axes
+from tapemagic.tf.core.adapter import adapter, adapter_to_several, axes
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.ops.elementwise import checked
 
@@ -47,7 +47,7 @@ def norm(
     return norm_of(_tensor(tensor), ord, axis, keepdims)
 
 
-@adapter
+@adapter_to_several
 def normalize(
     tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None
 ) -> Any:
@@ -86,7 +86,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Any:
     return np.sqrt(total)
 
 
-@adapter
+@adapter_to_several
 def clip_by_global_norm(
     t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
 ) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 from tapemagic.engine.operations import selection
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
-from tapemagic.tf.core.adapter import adapter, axes, lengths, plain
+from tapemagic.tf.core.adapter import adapter, adapter_to_several, axes, lengths, plain
 from tapemagic.tf.core.convert import common_dtype, matched, operand, tensor
 from tapemagic.tf.core.dtype import bool as bool_
 from tapemagic.tf.core.dtype import float32, int32, numpy_dtype
@@ -152,7 +152,7 @@ def argsort(
     return np.flip(elements.shape[axis] - 1 - back, axis).astype(np.int32)
 
 
-@adapter
+@adapter_to_several
 def top_k(
     input: Any, k: Any = 1, sorted: bool = True, index_type: Any = int32, name: str | None = None
 ) -> Any:
@@ -225,7 +225,7 @@ def _unique(x: Any, out_idx: Any) -> tuple[Any, Any, Any]:
     return elements[first[order]], rank[places].astype(dtype), counts[order].astype(dtype)
 
 
-@adapter
+@adapter_to_several
 def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
     """Return the unique elements in order of first occurrence, and for each element its index in the result.
 
@@ -239,7 +239,7 @@ def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
     return Unique(*_unique(x, out_idx)[:2])
 
 
-@adapter
+@adapter_to_several
 def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
     """Return the unique elements, for each element its index in the result, and the counts."""
     return UniqueWithCounts(*_unique(x, out_idx))
