@@ -260,3 +260,55 @@ def test_pictures_in_files(tmp_path: Path) -> None:
         tf.io.encode_png(pixels / 255)
     with pytest.raises(tf.errors.NotFoundError, match="No such file"):
         tf.io.read_file("no.png")
+
+
+ROWS = np.random.default_rng(0).normal(size=(5, 3)).astype("float32")
+MATRICES = np.random.default_rng(1).normal(size=(5, 2, 3)).astype("float32")
+WEIGHTS = tf.Variable(np.eye(3, dtype="float32") + 0.5)
+
+
+@pytest.mark.parametrize(
+    ("function", "elems", "at_once"),
+    [
+        (lambda x: x[0] * x + x[1] ** 2 - 1.0, ROWS, True),
+        (lambda x: tf.reduce_sum(tf.sin(x) * x) / 2, ROWS, True),
+        (lambda x: tf.reduce_max(x, axis=[0, -1], keepdims=True) - x, MATRICES, True),
+        (lambda pair: tf.matmul(pair[0], WEIGHTS) + pair[1], (MATRICES, ROWS), True),
+        (lambda x: {"a": 2 - x, "b": x[::-1]}, ROWS, True),
+        (lambda x: x[:, None] * x[None, :], ROWS, True),
+        (lambda x: x * WEIGHTS, ROWS, True),
+        (lambda x: WEIGHTS * x, ROWS, False),  # the operator is that of the variable
+        (lambda _x: tf.constant([1.0, 2.0]), ROWS, True),
+        (lambda x: tf.nn.relu(x @ WEIGHTS), MATRICES, True),
+        (lambda x: x if x[0] > 0 else -x, ROWS, False),
+        (lambda x: x * float(x[0]), ROWS, False),
+        (lambda x: np.sin(x) * 2, ROWS, False),
+        (lambda x: tf.linalg.norm(x) * x, ROWS, False),
+    ],
+)
+def test_slices_at_once(function: Any, elems: Any, at_once: bool) -> None:
+    """What is computed for all slices is what a call for each gives, with its gradient."""
+    calls = []
+
+    def counted(x: Any) -> Any:
+        calls.append(x)
+        return function(x)
+
+    sources = tf.nest.map_structure(tf.constant, elems)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(sources)
+        found = tf.nest.flatten(tf.vectorized_map(counted, sources))
+        expected = tf.nest.flatten(tf.map_fn(function, sources))
+    assert (len(calls) == 2) == at_once
+    for a, b in zip(found, expected, strict=True):
+        assert (a.shape, a.dtype) == (b.shape, b.dtype)
+        np.testing.assert_allclose(a, b, rtol=1e-5)
+    for source in tf.nest.flatten(sources):
+        pair = [tape.gradient(y, source, unconnected_gradients="zero") for y in (found, expected)]
+        np.testing.assert_allclose(*pair, rtol=1e-4, atol=1e-6)
+
+
+def test_random_numbers_differ_between_slices() -> None:
+    """A draw is not shared by all slices."""
+    found = tf.vectorized_map(lambda x: x * 0 + tf.random.normal((3,)), ROWS).numpy()
+    assert len(np.unique(found)) == found.size
