@@ -43,6 +43,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "engine.runtime": (),
     "engine.laziness": ("errors",),
     "engine.tracing": ("engine.laziness",),
+    "engine.effects": ("engine.tracing",),
     "engine.tracebacks": ("engine.events",),
     "engine.tensor": _VALUES,
     "engine.nest": _VALUES,

@@ -20,7 +20,8 @@ def main() -> int:
     README_CODE.parent.mkdir(parents=True, exist_ok=True)
     README_CODE.write_text(readme_code(), encoding="utf-8")
     readme = str(README_CODE.relative_to(ROOT))
-    commands = [["mypy", "tapemagic", PROGRAM, readme], ["pyright", PROGRAM, readme]]
+    pyright = ["pyright", "--pythonpath", sys.executable, PROGRAM, readme]
+    commands = [["mypy", "tapemagic", PROGRAM, readme], pyright]
     # Both, even if the first finds errors.
     failed = [subprocess.run([sys.executable, "-m", *x], cwd=ROOT, check=False) for x in commands]
     return int(any(run.returncode for run in failed))

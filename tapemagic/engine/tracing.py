@@ -25,8 +25,14 @@ class Tracer(Protocol):
     def call(self, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Call a function, and record it as a single call."""
 
+    def effect(self, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Call a function that does more than return a result, and record it as a call that always happens."""
+
     def owned_copy(self, x: Any) -> Any:
         """Return a copy of an array, for a caller that writes into it; in the program, it is the same value."""
+
+    def record_creation(self, variable: Any) -> None:
+        """Record that this thread made a variable."""
 
     def record_assignment(self, variable: Any, value: Any) -> None:
         """Record that this thread assigned a value to a variable."""
@@ -36,6 +42,9 @@ class Tracer(Protocol):
 
     def record_draw(self) -> None:
         """Record that this package is about to draw random numbers."""
+
+    def record_new_source(self, source: Any) -> None:
+        """Record that the traced function has made a source of random numbers, which begins again at each call."""
 
     def value(self, args: Any) -> Any:
         """Replace traced values in nested arguments by their plain arrays, which still belong to the tracer."""
@@ -57,6 +66,11 @@ def trace_into(active: Tracer | None) -> Iterator[None]:
         yield
     finally:
         _tracer.reset(token)
+
+
+def untraced() -> Any:
+    """Return a context in which this thread reports no calls; traced values still record their computations."""
+    return trace_into(None)
 
 
 def numbers(args: Any) -> Any:

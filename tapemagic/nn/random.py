@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.effects import SEED, draws, keep_out_of_programs, note_draw
+from tapemagic.engine.operations.normalization import masked
 from tapemagic.engine.runtime import register_global_state
 from tapemagic.engine.tracing import tracer
 from tapemagic.errors import OptionError
@@ -35,7 +37,26 @@ def set_random_seed(seed: int) -> None:
     """
     if seed is None:
         raise OptionError("a seed must be an integer, not None: write set_random_seed(0)")
+    keep_out_of_programs(SEED)
     _global[0] = generator(seed)
+
+
+@draws
+def draw(method: str, *args: Any, rng: Any = None) -> Any:
+    """Draw random numbers by a method of a generator, by default of the global generator; see `engine.effects`.
+
+    Examples
+    --------
+    >>> set_random_seed(1)
+    >>> draw("random", (2,)).shape
+    (2,)
+    """
+    return getattr(note_draw(_global[0] if rng is None else rng), method)(*args)
+
+
+def dropped(x: Any, rate: float, rng: Any) -> Any:
+    """Set random elements to 0, and divide the others by 1 - rate, by numbers of `draw`."""
+    return masked(x, mask=draw("random", x.shape, rng=rng) >= rate, factor=1 / (1 - rate))
 
 
 def global_generator() -> np.random.Generator:
@@ -63,7 +84,10 @@ def generator(seed: Any = None) -> np.random.Generator:
     if isinstance(seed, np.random.Generator):
         return seed
     if isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0:
-        return np.random.default_rng(int(seed))
+        rng = np.random.default_rng(int(seed))
+        if trace is not None:
+            trace.record_new_source(rng)
+        return rng
     raise OptionError(
         f"a seed must be an integer of at least 0, or a numpy.random.Generator, not {seed!r}: write seed=0"
     )

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapemagic.engine.effects import keep_out_of_programs
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import OptionError, WeightsError
 
@@ -107,6 +108,7 @@ def read(path: Any, choose: Choose) -> dict[str, Any]:
     raises an error, so that a file with huge arrays is refused before memory is allocated. Raises WeightsError for a
     broken file.
     """
+    keep_out_of_programs("a file that is read: read it before the call")
     path = _npz(path)
     # Two passes over an open file: headers first, so that `choose` can refuse the file before arrays are read.
     with path.open("rb") as file:

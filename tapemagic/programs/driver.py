@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapemagic.engine.effects import Attempt, has_effect
 from tapemagic.engine.nest import ordered
 from tapemagic.engine.recording import clock, open_blocks
 from tapemagic.engine.tensor.tensor import Tensor, Traced, new, unwrap
@@ -18,7 +19,7 @@ from tapemagic.programs.entries import contents, is_empty
 from tapemagic.programs.guards import Guards
 from tapemagic.programs.miss import MISS, STALE, miss_from_error
 from tapemagic.programs.object_kinds import NUMBERS, Keys, keys_changed_code, same_leaf
-from tapemagic.programs.program import Loop, Program
+from tapemagic.programs.program import Loop, Node, Program
 from tapemagic.programs.signature import LEAF, Call, is_data, strides_of, taken_apart
 from tapemagic.programs.text.source import Retrace
 from tapemagic.programs.text.writer import Writer
@@ -57,7 +58,7 @@ class Driver:
             "q_clock": clock, "q_contents": contents, "q_is_empty": is_empty, "q_Keys": Keys,
             "q_taken_apart": taken_apart, "q_ndarray": np.ndarray,
             "q_open_blocks": open_blocks, "q_is_followed": is_followed,
-            "q_warned_once": warned_once, "np": np, "Retrace": Retrace,
+            "q_warned_once": warned_once, "q_Attempt": Attempt, "np": np, "Retrace": Retrace,
             "__builtins__": builtins, "__name__": __name__,
         }  # fmt: skip
         self.namespace |= guards.namespace
@@ -330,6 +331,8 @@ class Driver:
                 body.append(f"{self._results[-1]} = {text}")
         if any(isinstance(entry, Loop) for entry in program.body):
             body = ["with q_warned_once():", *[f"    {line}" for line in body]]
+        if any(isinstance(entry, Node) and has_effect(entry.function) for entry in program.body):
+            body = ["with q_Attempt():", *[f"    {line}" for line in body]]
         self.lines += body
 
     def _return(self) -> None:

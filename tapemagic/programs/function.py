@@ -44,6 +44,11 @@ class Replayed(Generic[P, T]):
         return self._programs.list()
 
     @property
+    def programs_cache(self) -> ProgramCache:
+        """The store of the programs."""
+        return self._programs
+
+    @property
     def why_eager(self) -> str:
         """The reasons why calls stay eager, with their lines; an empty string if all calls have a program."""
         return self._programs.why_eager
@@ -116,7 +121,7 @@ class Function(Replayed[P, T]):
         update_wrapper(self, python_function)
         self.python_function = python_function
         self.max_programs = max_programs
-        self._programs = ProgramCache(max_programs, warns)
+        self._programs = self.new_cache(warns)
         self._programs.serve(self)
         self._bound: dict[int, tuple[Any, ProgramCache]] = {}
 
@@ -132,12 +137,16 @@ class Function(Replayed[P, T]):
             return self
         return BoundFunction(self, owner)  # type: ignore[arg-type] # of a method
 
+    def new_cache(self, warns: bool) -> ProgramCache:
+        """Return an empty store of programs."""
+        return ProgramCache(self.max_programs, warns)
+
     def programs_of(self, owner: Any) -> ProgramCache:
         """The programs of the function as a method of an object; they are deleted with the object."""
         entry = self._bound.get(id(owner))
         if entry is not None and entry[0]() is owner:
             return entry[1]
-        programs = ProgramCache(self.max_programs, self._programs.warns)
+        programs = self.new_cache(self._programs.warns)
         bound, i = self._bound, id(owner)
 
         def forget(_: Any) -> None:
@@ -157,13 +166,17 @@ class Function(Replayed[P, T]):
         self._programs.reset()
         self._bound.clear()
 
+    def of(self, python_function: Callable[P, T]) -> Function[P, T]:
+        """Return another function with the same options."""
+        return Function(python_function, self.max_programs)
+
     def __copy__(self) -> Function[P, T]:
-        return Function(self.python_function, self.max_programs)
+        return self.of(self.python_function)
 
     def __deepcopy__(self, memo: Any) -> Function[P, T]:
         from copy import deepcopy
 
-        return Function(deepcopy(self.python_function, memo), self.max_programs)
+        return self.of(deepcopy(self.python_function, memo))
 
     def __reduce__(self) -> Any:
         module, name = getattr(self, "__module__", None), getattr(self, "__qualname__", "")
@@ -254,10 +267,13 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
     - it changes nothing but Variables, by `assign`. Up to three calls may change something else, as the first call of a
       model builds its layers.
 
-    Otherwise it stays eager: if it prints, draws random numbers, opens a file, catches errors (``try``,
-    ``contextlib``), calls ``type(x)``, ``id``, ``eval`` or another library, or reads a set, an iterator, an object with
-    ``__getattr__``, or a bound method that is kept under a name (``add = items.append``). Not watched are assignments
-    to ``__bases__`` of a class, and patches of libraries and of built-in functions.
+    Layers that draw random numbers, such as `Dropout`, the functions of `tf.random`, `tf.print` and the checks of
+    `tf.debugging` are calls of the program: they draw, print and check at each call, in order.
+
+    Otherwise it stays eager: if it prints, draws numbers by `np.random` or `random`, sets a seed, opens a file, catches
+    errors (``try``, ``contextlib``), calls ``type(x)``, ``id``, ``eval`` or another library, or reads a set, an
+    iterator, an object with ``__getattr__``, or a bound method that is kept under a name (``add = items.append``). Not
+    watched are assignments to ``__bases__`` of a class, and patches of libraries and of built-in functions.
 
     Variables are assigned after the last line of the function: if it raises an error, they keep their values.
     Under a tape that is recording already, the function runs eagerly, and the tape records it.
@@ -283,6 +299,11 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
         )
     if f is None:
         return lambda decorated: function(decorated, max_programs=max_programs)
+    return Function(checked_function(f), max_programs)
+
+
+def checked_function(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that can be traced, or raise an error."""
     if isinstance(f, Function):
         f = f.python_function
     candidate: Any = f
@@ -302,4 +323,4 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
     for test, what in odd:
         if test(inner):
             raise FunctionError(f"tm.function takes no function that is {what}")
-    return Function(f, max_programs)
+    return f

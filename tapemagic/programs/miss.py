@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from tapemagic.engine.effects import ATTEMPT
 from tapemagic.programs.text.source import Retrace
 
 
@@ -15,16 +16,22 @@ class Miss:
     - `guard`: The number of the guard that failed, counted from 1, or 0 if the arguments or a reachable object differ.
     - `program`: The program whose guard failed.
     - `error`: Type of Exception, or None. The class of the error that the program raised.
+    - `attempt`: Attempt or None. The effects of the program before it ended.
     """
 
-    __slots__ = ("error", "guard", "program")
+    __slots__ = ("attempt", "error", "guard", "program")
 
     def __init__(
-        self, guard: int, program: Any = None, error: type[Exception] | None = None
+        self,
+        guard: int,
+        program: Any = None,
+        error: type[Exception] | None = None,
+        attempt: Any = None,
     ) -> None:
         self.guard = guard
         self.program = program
         self.error = error
+        self.attempt = attempt
 
 
 MISS = Miss(0)
@@ -51,6 +58,7 @@ def miss_from_error(parts: Sequence[tuple[int, object]]) -> Miss:
         return STALE
     if running is None or isinstance(running, Miss):
         raise error
+    attempt = error.__dict__.pop(ATTEMPT, None)
     if isinstance(error, Retrace):
-        return Miss(error.args[0], running)
-    return Miss(0, running, type(error))
+        return Miss(error.args[0], running, attempt=attempt)
+    return Miss(0, running, type(error), attempt)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from tapemagic.engine.effects import Noted, for_good
 from tapemagic.engine.events import user_line
 from tapemagic.engine.runtime import without_garbage_collection
 from tapemagic.engine.tensor.variable import Variable, exchange, value_of
@@ -19,7 +20,7 @@ from tapemagic.programs.compiling import Compiled, path_of, release
 from tapemagic.programs.guards import Guards, first_change
 from tapemagic.programs.miss import MISS, STALE, Miss
 from tapemagic.programs.program import Program
-from tapemagic.programs.reasons import DRAWN_BY_LAYER, a_or_an, in_words, line_of, with_place
+from tapemagic.programs.reasons import DRAWS_AT_EACH_CALL, a_or_an, in_words, line_of, with_place
 from tapemagic.programs.side_effects import DRAWS, output_noted, random_states
 from tapemagic.programs.signature import Call, may_change, signature, without_identities
 from tapemagic.programs.text.joint_source import joint_source
@@ -42,7 +43,7 @@ MAX_CONSTANT_BYTES = 1 << 20
 
 # During a trace, symbols stand in objects that other threads may read: two traces at once would
 # record each other's symbols.
-_lock = threading.RLock()
+trace_lock = threading.RLock()
 """The lock of the thread that traces."""
 
 COMPUTING_FILES = frozenset(f.__code__.co_filename for f in (Trace.call, Symbol.__len__))
@@ -165,11 +166,23 @@ class ProgramCache:
 
     def call(self, function: Any, args: Any, kwargs: Any, missed: Miss) -> Any:
         """Run another program than the last one, or trace the function."""
+        self._restart(missed)
+        with Noted(missed.attempt and missed.attempt.journal):
+            return self._call(function, args, kwargs, missed)
+
+    @classmethod
+    def _restart(cls, missed: Miss) -> None:
+        """Let the next attempt repeat the draws of a program that has ended early, and none of its other effects."""
+        if missed.attempt is not None:
+            missed.attempt.restart()
+
+    def _call(self, function: Any, args: Any, kwargs: Any, missed: Miss) -> Any:
         if missed.program is not None:
             failed_guard = missed.program, missed.guard
             left = self._eager_after.get(failed_guard, 0)
             if left:
                 self._eager_after[failed_guard] = left - 1
+                for_good()
                 return function(*args, **kwargs)
             outcome = self._try_other_programs(missed, function, args, kwargs)
             if outcome.__class__ is not Miss:
@@ -202,6 +215,7 @@ class ProgramCache:
         if branches is None:
             return result
         if any(path[: len(branches)] == branches for path in entry.eager_paths if branches):
+            for_good()
             return function(*args, **kwargs)
         full = self._count() >= self._max_programs
         if full and (entry.full or not self._is_pending(entry, branches)):
@@ -221,6 +235,7 @@ class ProgramCache:
                 if result.__class__ is not Miss:
                     self._set_driver(each)
                     return result
+                self._restart(result)
                 if result.error:
                     return self._rerun_after_error(result, function, args, kwargs)
                 missed = result if result.program is not None else missed
@@ -269,6 +284,8 @@ class ProgramCache:
                 if not each.rebind_if_unchanged(guards):
                     continue
                 result = each.driver(*call.args, **call.kwargs)
+            if result.__class__ is Miss:
+                self._restart(result)
             if result.__class__ is Miss and result.error:
                 return None, self._rerun_after_error(result, function, call.args, call.kwargs)
             if result.__class__ is not Miss:
@@ -295,6 +312,7 @@ class ProgramCache:
         """Run a function; if it raises an error, set its Variables back, as a program leaves them unchanged."""
         # A program assigns Variables after its last line, so an error leaves them unchanged. The function itself may
         # have assigned some before it failed.
+        for_good()
         call = signature(args, kwargs)
         reached = Guards(function, call.objects).objects.values()
         variables = {id(x): x for x in (*call.leaves, *reached) if isinstance(x, Variable)}
@@ -307,6 +325,7 @@ class ProgramCache:
             raise
 
     def _eager(self, function: Any, args: Any, kwargs: Any) -> Any:
+        for_good()
         result = function(*args, **kwargs)
         self._warn(function)
         return result
@@ -349,7 +368,7 @@ class ProgramCache:
 
     def _traced(self, entry: SignatureEntry, function: Any, call: Call, full: bool) -> Any:
         """Run the function and record what it computes."""
-        with _lock:
+        with trace_lock:
             guards = Guards(function, call.objects, entry.fixed)
             why = guards.refusal
             hopeless = full and all(first_change(each, guards) for _, each, _ in entry.pending)
@@ -377,8 +396,9 @@ class ProgramCache:
         references = traced.references()
         states = random_states()
         failure: Exception | None = None
+        noted = Noted()
         try:
-            with tracing(trace), output_noted(effects):
+            with noted, tracing(trace), output_noted(effects):
                 program, result = traced.run(function)
         except BaseException as error:
             if not isinstance(error, Exception):
@@ -401,16 +421,16 @@ class ProgramCache:
         may_repeat = (
             is_left and unchanged and same_arguments(call, signature(call.args, call.kwargs))
         )
+        noted.restart(if_needed=may_repeat)
         if failure is not None:
             if own and not may_repeat:
                 raise failure
-            cause = way_of_error(failure.__traceback__)
-            return self._failed(entry, failure, cause, may_repeat, function, call)
+            return self._failed(entry, failure, may_repeat, function, call)
         if may_repeat:
             # A symbol is left where it can't be replaced, such as in a running iterator.
-            results = [function(*call.args, **call.kwargs)]
+            results = [self._run(function, call.args, call.kwargs)]
         if trace.first_draw_site is not None and not changed:
-            effects[DRAWN_BY_LAYER] = trace.first_draw_site
+            effects[DRAWS_AT_EACH_CALL] = trace.first_draw_site
         reason = self._reason(trace, effects, traced, program, call)
         may_settle = not reason or entry.tries < MAX_STATEFUL_TRACES - 1
         if changed is not None and not acts and may_settle:
@@ -430,7 +450,6 @@ class ProgramCache:
         self,
         entry: SignatureEntry,
         error: Any,
-        cause: Any,
         may_repeat: bool,
         function: Any,
         call: Call,
@@ -439,8 +458,9 @@ class ProgramCache:
 
         If the function raises the error without a trace as well, it is the function's own error.
         """
+        # Before the call is repeated: the traceback of an error that is raised again becomes longer.
+        how, site = way_of_error(error.__traceback__)
         result = self._run(function, call.args, call.kwargs) if may_repeat else None
-        how, site = cause
         reason = in_words(how, line_of(site))
         self._mark_eager(entry, (), reason)
         if not may_repeat:

@@ -23,9 +23,8 @@ BY_IF = "test with if whether it would be raised"
 COMPUTE_BEFORE = "compute it before the call, and pass it as an argument"
 DATA = "return tensors, arrays and numbers, or lists, tuples and dicts of them"
 
-DRAWN_BY_LAYER = (
-    "it draws random numbers in a layer, as Dropout does in training: call the model with training=False, or run it "
-    "without tm.function"
+DRAWS_AT_EACH_CALL = (
+    "it draws initial weights, or the order of batches: make the layers, or call fit, outside of it"
 )
 
 MASKED = "has a shape that depends on numbers", "use np.where(mask, x, 0)"

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tapemagic.engine.effects import performed
 from tapemagic.engine.events import Event
 from tapemagic.engine.functions.pullback import Call, called
 from tapemagic.engine.operations.normalization import masked
@@ -99,6 +100,11 @@ class RecordTrace(Trace):
         if getattr(x._node, "function", None) is holds_nan:
             return bool(x._concrete)
         return super().guard(x)
+
+    def effect(self, function: Any, args: Any, kwargs: Any) -> Any:
+        """Perform an effect in a custom gradient, which a program for readers can't repeat."""
+        self.mark_exit(f"{function.__name__}()")
+        return performed(function, concrete(tuple(args)), concrete(kwargs))
 
     def at(self, position: int) -> None:
         """Set the record that runs."""

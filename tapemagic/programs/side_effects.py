@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.effects import is_performing
 from tapemagic.engine.events import user_line
 from tapemagic.engine.tape.tape import Tape
 from tapemagic.programs.object_kinds import (
@@ -143,6 +144,26 @@ def impure_library(x: Any) -> str:
     return "" if is_user or is_pure(name) else name.partition(".")[0].lstrip("_")
 
 
+def state_of(generator: Any) -> Any:
+    """Return the state of a generator of NumPy or Python, in a form that can be compared.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> before = state_of(rng)
+    >>> _ = rng.random()
+    >>> state_of(rng) == before
+    False
+    """
+    if isinstance(generator, random.Random):
+        # The generator of the operating system has no state: each draw differs.
+        is_system = isinstance(generator, random.SystemRandom)
+        return object() if is_system else generator.getstate()
+    if isinstance(generator, np.random.RandomState):
+        return _frozen(generator.get_state(legacy=False))
+    return _frozen(getattr(generator, "bit_generator", generator).state)
+
+
 def random_states() -> Any:
     """Return the states of the global generators of NumPy and Python, which differ after each draw."""
     # NumPy's normal numbers come in pairs: the second one changes only `has_gauss`, so the whole state is compared.
@@ -176,7 +197,8 @@ class NotedStream:
 
     def _note(self) -> None:
         # Output of other threads isn't a side effect of this function.
-        if get_ident() != self._thread or PRINTS in self._effects:
+        # What tf.print writes is a call of the program.
+        if get_ident() != self._thread or PRINTS in self._effects or is_performing():
             return
         # Frames 0 and 1 are `_note` and `write`.
         frame: Any = sys._getframe(2)

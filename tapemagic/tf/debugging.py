@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.effects import effect
 from tapemagic.engine.nest import leaves
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import DtypeError, ShapeError
@@ -27,8 +28,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _arrays(called: str, x: Any, y: Any) -> tuple[Any, Any]:
-    return tuple(np.asarray(unwrap(v)) for v in matched(called, x, y))  # type: ignore[return-value]
+def _values(called: str, x: Any, y: Any) -> tuple[Any, Any]:
+    a, b = matched(called, x, y)
+    return unwrap(a), unwrap(b)
 
 
 def _first(x: Any, count: int | None) -> str:
@@ -40,7 +42,40 @@ def _fail(message: str | None, words: str) -> InvalidArgumentError:
     return InvalidArgumentError(f"{message or ''}\n{words}".strip())
 
 
-def _compare(called: str, sign: str, holds: Callable[[Any, Any], Any]) -> Any:
+RELATIONS: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
+    "assert_equal": ("==", np.equal), "assert_none_equal": ("!=", np.not_equal),
+    "assert_less": ("<", np.less), "assert_less_equal": ("<=", np.less_equal),
+    "assert_greater": (">", np.greater), "assert_greater_equal": (">=", np.greater_equal),
+}  # fmt: skip
+"""The sign and the comparison of each check of two tensors."""
+
+
+@effect
+def require_relation(called: str, x: Any, y: Any, message: Any, summarize: Any) -> None:
+    """Raise an InvalidArgumentError unless a comparison of two arrays is true everywhere; see `engine.effects`.
+
+    Examples
+    --------
+    >>> require_relation("assert_less", np.zeros(2), np.ones(2), None, None)
+    """
+    sign, holds = RELATIONS[called]
+    a, b = np.asarray(x), np.asarray(y)
+    try:
+        is_true = holds(a, b)
+    except ValueError:
+        raise _fail(message, f"x has shape {a.shape} and y {b.shape}, which do not match") from None
+    if not np.all(is_true):
+        a, b = np.broadcast_arrays(a, b)
+        # Negated, not the opposite comparison: nan is neither less nor greater, and must count as a failure.
+        wrong = ~np.asarray(is_true)
+        raise _fail(
+            message,
+            f"Condition x {sign} y did not hold.\nx has {_first(a[wrong], summarize)} where it failed"
+            f", and y {_first(b[wrong], summarize)}",
+        )
+
+
+def _compare(called: str) -> Any:
     """Build a check that a comparison of two tensors is true everywhere."""
 
     def check(
@@ -50,34 +85,20 @@ def _compare(called: str, sign: str, holds: Callable[[Any, Any], Any]) -> Any:
         summarize: int | None = None,
         name: str | None = None,
     ) -> None:
-        a, b = _arrays(called, x, y)
-        try:
-            is_true = holds(a, b)
-        except ValueError:
-            raise _fail(
-                message, f"x has shape {a.shape} and y {b.shape}, which do not match"
-            ) from None
-        if not np.all(is_true):
-            a, b = np.broadcast_arrays(a, b)
-            # Negated, not the opposite comparison: nan is neither less nor greater, and must count as a failure.
-            wrong = ~np.asarray(is_true)
-            raise _fail(
-                message,
-                f"Condition x {sign} y did not hold.\nx has {_first(a[wrong], summarize)} where it failed"
-                f", and y {_first(b[wrong], summarize)}",
-            )
+        require_relation(called, *_values(called, x, y), message, summarize)
 
     check.__name__ = check.__qualname__ = called
+    sign = RELATIONS[called][0]
     check.__doc__ = f"Raise an InvalidArgumentError unless x {sign} y for each element."
     return check
 
 
-assert_equal = _compare("assert_equal", "==", np.equal)
-assert_none_equal = _compare("assert_none_equal", "!=", np.not_equal)
-assert_less = _compare("assert_less", "<", np.less)
-assert_less_equal = _compare("assert_less_equal", "<=", np.less_equal)
-assert_greater = _compare("assert_greater", ">", np.greater)
-assert_greater_equal = _compare("assert_greater_equal", ">=", np.greater_equal)
+assert_equal = _compare("assert_equal")
+assert_none_equal = _compare("assert_none_equal")
+assert_less = _compare("assert_less")
+assert_less_equal = _compare("assert_less_equal")
+assert_greater = _compare("assert_greater")
+assert_greater_equal = _compare("assert_greater_equal")
 
 
 def assert_near(
@@ -98,11 +119,23 @@ def assert_near(
     >>> import tapemagic.tf as tf
     >>> tf.debugging.assert_near(0.1 + 0.2, 0.3)
     """
-    a, b = _arrays("assert_near", x, y)
+    values = _values("assert_near", x, y)
+    require_near(*values, unwrap(rtol), unwrap(atol), message, summarize)
+
+
+@effect
+def require_near(x: Any, y: Any, rtol: Any, atol: Any, message: Any, summarize: Any) -> None:
+    """Raise an InvalidArgumentError unless two arrays are near each other; see `assert_near` and `engine.effects`.
+
+    Examples
+    --------
+    >>> require_near(np.ones(2), np.ones(2), None, None, None, None)
+    """
+    a, b = np.asarray(x), np.asarray(y)
     # TensorFlow's default tolerance.
     least = 10 * np.finfo(a.dtype).eps if a.dtype.kind in "fc" else 0
-    absolute = least if atol is None else unwrap(atol)
-    relative = least if rtol is None else unwrap(rtol)
+    absolute = least if atol is None else atol
+    relative = least if rtol is None else rtol
     # False for nan, and for inf - inf: such elements are not near each other.
     near = np.abs(a - b) <= absolute + relative * np.abs(b)
     if not np.all(near):
@@ -114,40 +147,76 @@ def assert_near(
         )
 
 
-def _sign(called: str, words: str, holds: Callable[[Any], Any]) -> Any:
+SIGNS: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "assert_positive": ("> 0", lambda x: x > 0), "assert_negative": ("< 0", lambda x: x < 0),
+    "assert_non_negative": (">= 0", lambda x: x >= 0), "assert_non_positive": ("<= 0", lambda x: x <= 0),
+}  # fmt: skip
+"""The words and the condition of each check of signs."""
+
+
+@effect
+def require_sign(called: str, x: Any, message: Any, summarize: Any) -> None:
+    """Raise an InvalidArgumentError unless all elements have a sign; see `engine.effects`.
+
+    Examples
+    --------
+    >>> require_sign("assert_positive", np.ones(2), None, None)
+    """
+    words, holds = SIGNS[called]
+    elements = np.asarray(x)
+    # As above: nan has no sign, and fails each of the four checks.
+    wrong = ~np.asarray(holds(elements))
+    if np.any(wrong):
+        raise _fail(
+            message,
+            f"Condition x {words} did not hold element-wise: x has {_first(elements[wrong], summarize)}",
+        )
+
+
+def _sign(called: str) -> Any:
     """Build a check of the sign of each element."""
 
     def check(
         x: Any, message: str | None = None, summarize: int | None = None, name: str | None = None
     ) -> None:
-        elements = np.asarray(unwrap(tensor(x)))
-        # As above: nan has no sign, and fails each of the four checks.
-        wrong = ~np.asarray(holds(elements))
-        if np.any(wrong):
-            raise _fail(
-                message,
-                f"Condition x {words} did not hold element-wise: x has {_first(elements[wrong], summarize)}",
-            )
+        require_sign(called, unwrap(tensor(x)), message, summarize)
 
     check.__name__ = check.__qualname__ = called
+    words = SIGNS[called][0]
     check.__doc__ = f"Raise an InvalidArgumentError unless x {words} for each element."
     return check
 
 
-assert_positive = _sign("assert_positive", "> 0", lambda x: x > 0)
-assert_negative = _sign("assert_negative", "< 0", lambda x: x < 0)
-assert_non_negative = _sign("assert_non_negative", ">= 0", lambda x: x >= 0)
-assert_non_positive = _sign("assert_non_positive", "<= 0", lambda x: x <= 0)
+assert_positive = _sign("assert_positive")
+assert_negative = _sign("assert_negative")
+assert_non_negative = _sign("assert_non_negative")
+assert_non_positive = _sign("assert_non_positive")
 
 
 def Assert(
     condition: Any, data: Any = (), summarize: int | None = None, name: str | None = None
 ) -> None:
     """Raise an InvalidArgumentError with the `data` unless a condition is true."""
-    if not bool(unwrap(condition)):
+    require_true(unwrap(condition), [unwrap(x) for x in data])
+
+
+@effect
+def require_true(condition: Any, data: Any) -> None:
+    """Raise an InvalidArgumentError unless a condition is true; see `Assert` and `engine.effects`.
+
+    Examples
+    --------
+    >>> require_true(True, [])
+    """
+    if not bool(condition):
         raise InvalidArgumentError(
-            f"Expected '{condition}' to be true. Summarized data: {[str(x) for x in data]}"
+            f"Expected '{_shown(condition)}' to be true. Summarized data: {[str(_shown(x)) for x in data]}"
         )
+
+
+def _shown(x: Any) -> Any:
+    """Return a tensor for an array, whose text names shape and dtype."""
+    return eager(tensor(x)) if isinstance(x, np.ndarray | np.generic) else x
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Any:
@@ -166,7 +235,19 @@ _tensor = tensor
 
 
 def _finite(x: Any, message: str) -> Any:
-    elements = np.asarray(unwrap(_tensor(x)))
+    require_finite(unwrap(_tensor(x)), message)
+    return x if is_tensor(x) else eager(_tensor(x))
+
+
+@effect
+def require_finite(x: Any, message: str) -> None:
+    """Raise an InvalidArgumentError if an array contains nan or infinity; see `engine.effects`.
+
+    Examples
+    --------
+    >>> require_finite(np.ones(2), "x")
+    """
+    elements = np.asarray(x)
     problems = [
         word
         for word, wrong in (("Inf", np.isinf(elements)), ("NaN", np.isnan(elements)))
@@ -174,7 +255,6 @@ def _finite(x: Any, message: str) -> Any:
     ]
     if problems:
         raise InvalidArgumentError(f"{message} : Tensor had {' and '.join(problems)} values")
-    return x if is_tensor(x) else eager(_tensor(x))
 
 
 def assert_all_finite(x: Any, message: str, name: str | None = None) -> Any:

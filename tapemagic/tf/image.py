@@ -11,6 +11,7 @@ import numpy as np
 
 from tapemagic.engine.operations.convolution import conv2d
 from tapemagic.engine.operations.selection import cast
+from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError
 from tapemagic.tf import random
 from tapemagic.tf.core.adapter import adapter, adapter_to_several, lengths
@@ -574,7 +575,7 @@ def ssim(
 
 def _chance(shape: Any, seed: Any) -> Any:
     """Draw bools."""
-    return np.asarray(random.uniform(shape, seed=seed)) < 0.5
+    return unwrap(random.uniform(shape, seed=seed)) < 0.5
 
 
 def _random_flip(name: str, flip: Any) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.effects import SEED, draws, keep_out_of_programs, note_draw
 from tapemagic.engine.runtime import register_global_state
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.engine.tracing import tracer
@@ -15,18 +17,14 @@ from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.dtype import as_dtype, float32, int32, int64
 from tapemagic.tf.core.missing import missing
 
+DRAW = "a random number: draw it before the call, and pass it as an argument"
+"""The reason if a generator leaves this module, whose draws a program would not repeat."""
+
 __all__ = [
     "Generator", "categorical", "gamma", "get_global_generator", "normal", "poisson",
     "set_global_generator", "set_seed", "shuffle", "stateless_normal", "stateless_truncated_normal",
     "stateless_uniform", "truncated_normal", "uniform",
 ]  # fmt: skip
-
-
-def _tell_draw() -> None:
-    """End a running trace, because a program would repeat the random numbers drawn while tracing."""
-    trace = tracer()
-    if trace is not None:
-        trace.mark_exit("a random number: draw it before the call, and pass it as an argument")
 
 
 class _State:
@@ -44,7 +42,6 @@ class _State:
 
     def generator(self, seed: Any) -> np.random.Generator:
         """Return an operation's generator: each operation seed has its own."""
-        _tell_draw()
         if seed is None:
             # Without an operation seed, all operations draw from one stream: two calls in a row differ.
             return self.common
@@ -54,6 +51,41 @@ class _State:
             words = (number,) if self.seed is None else (self.seed, number)
             self.own[number] = np.random.default_rng([w % 2**64 for w in words])
         return self.own[number]
+
+
+@draws
+def draw(method: str, *args: Any, seed: Any = None, source: Any = None) -> Any:
+    """Draw an array from an operation's generator, or from a `Generator`; see `engine.effects`.
+
+    Examples
+    --------
+    >>> draw("random", (2,), seed=1).shape
+    (2,)
+    """
+    rng = note_draw(_state.generator(seed) if source is None else source._own)
+    how: Any = OWN_METHODS.get(method)
+    return np.asarray(getattr(rng, method)(*args) if how is None else how(rng, *args))
+
+
+def _standard_truncated(rng: np.random.Generator, size: Any) -> Any:
+    """Draw normal samples; redraw those farther than two standard deviations from the mean."""
+    drawn = np.asarray(rng.standard_normal(size))
+    # Rejection: 4.6 % are drawn again per round, so a few rounds are enough.
+    while (far := np.abs(drawn) > 2).any():
+        drawn[far] = rng.standard_normal(np.count_nonzero(far))
+    return drawn
+
+
+def _integers_below(rng: np.random.Generator, low: Any, high: Any, size: Any, dtype: Any) -> Any:
+    if np.any(low >= high):
+        raise OptionError(
+            f"uniform draws integers from minval {low} up to maxval {high}, which must be larger"
+        )
+    return rng.integers(low, high, size, dtype)
+
+
+OWN_METHODS = {"truncated": _standard_truncated, "integers_below": _integers_below}
+"""Draws that aren't methods of NumPy's generators."""
 
 
 def set_seed(seed: int) -> None:
@@ -77,6 +109,7 @@ def set_seed(seed: int) -> None:
         set_random_seed,
     )  # imported here, because few programs need the layers
 
+    keep_out_of_programs(SEED)
     # default_rng refuses negative seeds, which TensorFlow accepts.
     _state.reset(int(seed) % 2**64)
     set_random_seed(int(seed) % 2**64)
@@ -96,39 +129,30 @@ def _scaled(drawn: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
     return drawn.astype(dtype) * tensor(stddev, dtype) + tensor(mean, dtype)
 
 
-def _normal(rng: np.random.Generator, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
+def _normal(drawn: Any, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
     target = _real(dtype, "normal")
-    return _scaled(np.asarray(rng.standard_normal(lengths(shape))), mean, stddev, target)
+    return _scaled(drawn("standard_normal", lengths(shape)), mean, stddev, target)
 
 
-def _truncated(rng: np.random.Generator, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
-    """Draw normal samples; redraw those farther than two standard deviations from the mean."""
+def _truncated(drawn: Any, shape: Any, mean: Any, stddev: Any, dtype: Any) -> Any:
     target = _real(dtype, "truncated_normal")
-    drawn = np.asarray(rng.standard_normal(lengths(shape)))
-    # Rejection: 4.6 % are drawn again per round, so a few rounds are enough.
-    while (far := np.abs(drawn) > 2).any():
-        drawn[far] = rng.standard_normal(np.count_nonzero(far))
-    return _scaled(drawn, mean, stddev, target)
+    return _scaled(drawn("truncated", lengths(shape)), mean, stddev, target)
 
 
-def _uniform(rng: np.random.Generator, shape: Any, minval: Any, maxval: Any, dtype: Any) -> Any:
+def _uniform(drawn: Any, shape: Any, minval: Any, maxval: Any, dtype: Any) -> Any:
     target, size = as_dtype(dtype), lengths(shape)
     if target.kind in "iu":
         # TensorFlow documents 1 as the default for floats only: integers in [0, 1) would all be 0.
         if maxval is None:
             raise OptionError("integers are drawn below a limit: pass maxval")
         low, high = unwrap(tensor(minval)), unwrap(tensor(maxval))
-        if np.any(low >= high):
-            raise OptionError(
-                f"uniform draws integers from minval {low} up to maxval {high}, which must be larger"
-            )
-        return np.asarray(rng.integers(low, high, size, target.dtype))
+        return drawn("integers_below", low, high, size, target.dtype)
     real = _real(dtype, "uniform")
     top = tensor(1 if maxval is None else maxval, real)
     low = tensor(minval, real)
     # In float32 from the start: a float64 just below 1 rounds up to 1.0, which the half-open interval excludes.
-    drawn = rng.random(size, np.float32 if target == float32 else np.float64)
-    return np.asarray(drawn).astype(real) * (top - low) + low
+    numbers = drawn("random", size, np.float32 if target == float32 else np.float64)
+    return numbers.astype(real) * (top - low) + low
 
 
 @adapter
@@ -148,7 +172,7 @@ def normal(
     >>> tf.random.normal((3, 2)).shape
     TensorShape([3, 2])
     """
-    return _normal(_state.generator(seed), shape, mean, stddev, dtype)
+    return _normal(partial(draw, seed=seed), shape, mean, stddev, dtype)
 
 
 @adapter
@@ -161,7 +185,7 @@ def truncated_normal(
     name: str | None = None,
 ) -> Any:
     """Draw samples from a normal distribution truncated at two standard deviations."""
-    return _truncated(_state.generator(seed), shape, mean, stddev, dtype)
+    return _truncated(partial(draw, seed=seed), shape, mean, stddev, dtype)
 
 
 @adapter
@@ -174,7 +198,7 @@ def uniform(
     name: str | None = None,
 ) -> Any:
     """Draw uniform samples from [minval, maxval); `maxval` defaults to 1 for floats."""
-    return _uniform(_state.generator(seed), shape, minval, maxval, dtype)
+    return _uniform(partial(draw, seed=seed), shape, minval, maxval, dtype)
 
 
 @adapter
@@ -182,7 +206,7 @@ def shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Any
     """Shuffle the slices along the first axis."""
     rows = tensor(value)
     # As indexing, so that gradients flow back to the rows.
-    return rows[_state.generator(seed).permutation(rows.shape[0])]
+    return rows[draw("permutation", rows.shape[0], seed=seed)]
 
 
 @adapter
@@ -195,11 +219,11 @@ def gamma(
     name: str | None = None,
 ) -> Any:
     """Draw samples from gamma distributions with shape `alpha` and rate `beta`; without gradient."""
-    a = np.asarray(unwrap(tensor(alpha)))
-    rate = np.asarray(1 if beta is None else unwrap(tensor(beta)))
+    a = unwrap(tensor(alpha))
+    rate = 1 if beta is None else unwrap(tensor(beta))
     # TensorFlow draws `shape` samples for each parameter; NumPy's `size` is the shape of the whole result.
-    size = lengths(shape) + np.broadcast_shapes(a.shape, rate.shape)
-    return np.asarray(_state.generator(seed).gamma(a, 1 / rate, size)).astype(_real(dtype, "gamma"))
+    size = lengths(shape) + np.broadcast_shapes(np.shape(a), np.shape(rate))
+    return draw("gamma", a, 1 / rate, size, seed=seed).astype(_real(dtype, "gamma"))
 
 
 @adapter
@@ -207,9 +231,9 @@ def poisson(
     shape: Any, lam: Any, dtype: Any = float32, seed: int | None = None, name: str | None = None
 ) -> Any:
     """Draw samples from Poisson distributions with mean `lam`."""
-    mean = np.asarray(unwrap(tensor(lam)))
-    drawn = _state.generator(seed).poisson(mean, lengths(shape) + mean.shape)
-    return np.asarray(drawn).astype(as_dtype(dtype).dtype)
+    mean = unwrap(tensor(lam))
+    drawn = draw("poisson", mean, lengths(shape) + np.shape(mean), seed=seed)
+    return drawn.astype(as_dtype(dtype).dtype)
 
 
 @adapter
@@ -221,21 +245,25 @@ def categorical(
     name: str | None = None,
 ) -> Any:
     """Draw class indices with the unnormalized log probabilities in the rows of `logits`."""
-    rows = np.asarray(unwrap(tensor(logits)), np.float64)
+    rows = unwrap(tensor(logits)).astype(np.float64)
     # The Gumbel-max trick (Gumbel 1954): argmax(logits + Gumbel noise) has the softmax probabilities.
-    noise = _state.generator(seed).gumbel(size=(rows.shape[0], int(num_samples), rows.shape[1]))
+    size = rows.shape[0], int(num_samples), rows.shape[1]
+    noise = draw("gumbel", 0.0, 1.0, size, seed=seed)
     return np.argmax(rows[:, None] + noise, axis=-1).astype(
         as_dtype(int64 if dtype is None else dtype).dtype
     )
 
 
-def _of_seed(seed: Any) -> np.random.Generator:
+def _of_seed(seed: Any) -> Any:
+    """Return a function that draws like `draw`, from a new generator."""
     words = plain(seed).ravel()
     if words.shape != (2,):
         raise OptionError(
             f"the seed of a stateless operation is two integers, such as [1, 2], not {words.tolist()}"
         )
-    return np.random.default_rng([int(w) % 2**64 for w in words])
+    source = Generator(np.random.default_rng([int(w) % 2**64 for w in words]))
+    # Not traced: a new generator draws the same numbers at each call.
+    return lambda *args: draw.__wrapped__(*args, source=source)  # type: ignore[attr-defined]
 
 
 @adapter
@@ -304,21 +332,22 @@ class Generator:
 
     @property
     def _rng(self) -> np.random.Generator:
-        _tell_draw()
+        keep_out_of_programs(DRAW)
         return self._own
 
     @classmethod
     def from_seed(cls, seed: int, alg: Any = None) -> Generator:
         """Return a generator that draws the same numbers for the same seed."""
-        return cls(np.random.default_rng(int(seed) % 2**64))
+        return _new(cls(np.random.default_rng(int(seed) % 2**64)))
 
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
         """Return a generator with an unpredictable seed."""
-        return cls(np.random.default_rng())
+        return _new(cls(np.random.default_rng()))
 
     def reset_from_seed(self, seed: int) -> None:
         """Restart this generator from a seed."""
+        keep_out_of_programs(SEED)
         self._own = np.random.default_rng(int(seed) % 2**64)
 
     def split(self, count: int = 1) -> list[Generator]:
@@ -335,7 +364,7 @@ class Generator:
         name: str | None = None,
     ) -> Any:
         """Draw samples from a normal distribution."""
-        return _normal(self._rng, shape, mean, stddev, dtype)
+        return _normal(partial(draw, source=self), shape, mean, stddev, dtype)
 
     @adapter
     def truncated_normal(
@@ -347,7 +376,7 @@ class Generator:
         name: str | None = None,
     ) -> Any:
         """Draw samples from a normal distribution truncated at two standard deviations."""
-        return _truncated(self._rng, shape, mean, stddev, dtype)
+        return _truncated(partial(draw, source=self), shape, mean, stddev, dtype)
 
     @adapter
     def uniform(
@@ -359,16 +388,23 @@ class Generator:
         name: str | None = None,
     ) -> Any:
         """Draw uniform samples from [minval, maxval)."""
-        return _uniform(self._rng, shape, minval, maxval, dtype)
+        return _uniform(partial(draw, source=self), shape, minval, maxval, dtype)
 
     @adapter
     def uniform_full_int(self, shape: Any, dtype: Any = int32, name: str | None = None) -> Any:
         """Draw integers from the whole range of a dtype."""
         limits = np.iinfo(as_dtype(dtype).dtype)
-        return np.asarray(
-            # endpoint=True: limits.max + 1 does not fit into the dtype.
-            self._rng.integers(limits.min, limits.max, lengths(shape), limits.dtype, endpoint=True)
-        )
+        # The last argument is `endpoint`: limits.max + 1 does not fit into the dtype.
+        bounds = limits.min, limits.max, lengths(shape), limits.dtype, True
+        return draw("integers", *bounds, source=self)
+
+
+def _new(source: Generator) -> Generator:
+    """Tell a running trace that the function makes a generator, which begins again at each call."""
+    trace = tracer()
+    if trace is not None:
+        trace.record_new_source(source)
+    return source
 
 
 _state = register_global_state(_State())
@@ -376,6 +412,7 @@ _state = register_global_state(_State())
 
 def numpy_generator(seed: int | None = None) -> np.random.Generator:
     """Return the NumPy generator for an operation seed, or the common one; `set_seed` resets both."""
+    keep_out_of_programs(DRAW)
     return _state.generator(seed)
 
 
@@ -388,6 +425,7 @@ def get_global_generator() -> Generator:
 
 def set_global_generator(generator: Generator) -> None:
     """Replace the global generator."""
+    keep_out_of_programs(SEED)
     _state.default = generator
 
 

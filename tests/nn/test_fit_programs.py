@@ -90,12 +90,16 @@ def test_batch_normalization_and_penalties() -> None:
     assert same(found, fitted(True, made(), epochs=4)[1])
 
 
-def test_dropout_runs_as_it_stands_and_says_so_when_asked() -> None:
-    """Dropout runs as it stands and says so when asked."""
-    model, found = fitted(False, network(nn.Dropout(0.5)), epochs=4)
-    assert not programs_of(model)
-    assert "random numbers" in model.why_eager
-    assert same(found, fitted(True, network(nn.Dropout(0.5)), epochs=4)[1])
+@pytest.mark.parametrize("layer", [nn.Dropout(0.5), nn.GaussianNoise(0.1), nn.Dropout(0.5, seed=3)])
+def test_layers_that_draw_are_part_of_a_program_and_draw_the_same_numbers(layer: Any) -> None:
+    """Layers that draw are part of a program, and draw the same numbers."""
+    state = None if layer._own is None else layer._own.bit_generator.state
+    model, found = fitted(False, network(layer), epochs=4)
+    assert programs_of(model)
+    assert model.why_eager == ""
+    if state is not None:
+        layer._own.bit_generator.state = state
+    assert same(found, fitted(True, network(layer), epochs=4)[1])
 
 
 def test_a_loss_that_is_not_finite_leaves_the_weights_as_before_the_step() -> None:

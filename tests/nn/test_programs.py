@@ -96,21 +96,25 @@ def test_steps_through_an_embedding() -> None:
         step(words + 1)
 
 
-@pytest.mark.parametrize("layer", [nn.Dropout(0.5), nn.GaussianNoise(0.1)])
-def test_layers_that_draw_random_numbers_run_as_they_stand(layer: Any) -> None:
-    """Layers that draw random numbers run as they stand."""
+DRAWING = [
+    nn.Dropout(0.5), nn.Dropout(0.5, noise_shape=(None, 1)), nn.GaussianNoise(0.1),
+    nn.GaussianDropout(0.3), nn.AlphaDropout(0.3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("layer", DRAWING, ids=lambda layer: type(layer).__name__)
+def test_layers_that_draw_random_numbers_draw_again_at_each_call(layer: Any) -> None:
+    """A program draws the numbers that the function draws."""
     x = np.ones((4, 3), "float32")
     results = []
     for decorate in (as_it_stands, tm.function):
         nn.set_random_seed(0)
         step, variables = step_of(nn.Sequential([nn.Dense(3), layer]), x, decorate)
-        if decorate is tm.function:
-            with pytest.warns(tm.errors.EagerWarning, match="it draws random numbers"):
-                losses = [step(x) for _ in range(4)]
-        else:
-            losses = [step(x) for _ in range(4)]
+        losses = [step(x) for _ in range(5)]
         results.append(bits([*losses, *variables]))
     assert results[0] == results[1]
+    assert len(step.programs) == 1
+    assert len(set(map(float, losses))) == 5
 
 
 @pytest.mark.parametrize(("make", "y_true", "y_pred"), LOSSES.values(), ids=LOSSES)

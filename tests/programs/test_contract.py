@@ -519,7 +519,19 @@ def a_tensorflow_model() -> Case:
     return lambda x: model(np.reshape(x, (1, 3))), [lambda: model.layers[0].bias.assign([1.0, 2.0])]
 
 
+def a_branch_on_the_package_s_random_number() -> Case:
+    tf.random.set_seed(3)
+    return lambda x: x if tf.random.uniform([]) < 0.5 else -x, []
+
+
+def dropout() -> Case:
+    nn.set_random_seed(3)
+    drop = nn.Dropout(0.5)
+    return lambda x: drop(x, training=True), []
+
+
 PROGRAMS: tuple[Callable[[], Case], ...] = (
+    a_branch_on_the_package_s_random_number, dropout,
     a_global_number, an_attribute_of_a_class, a_nested_dict, a_mutable_default, a_flag_that_hides_a_print,
     an_array_written_in_place, an_attribute_changed_outside, a_step_of_an_own_optimizer, a_schedule_of_the_package,
     a_schedule_stepped_outside, a_learning_rate_of_an_optimizer, a_model_that_is_built_again, weights_that_are_set,
@@ -552,11 +564,6 @@ def a_branch_on_a_random_number() -> Case:
     return lambda x: x if np.random.rand() < 0.5 else -x, []
 
 
-def a_branch_on_the_package_s_random_number() -> Case:
-    tf.random.set_seed(3)
-    return lambda x: x if tf.random.uniform([]) < 0.5 else -x, []
-
-
 def a_branch_on_scipy_s_random_number() -> Case:
     np.random.seed(3)
     return lambda x: x if stats.uniform.rvs() < 0.5 else -x, []
@@ -578,12 +585,6 @@ def a_generator_around_it() -> Case:
 def random_numbers_of_python() -> Case:
     random.seed(3)
     return lambda x: x * random.random(), []  # noqa: S311
-
-
-def dropout() -> Case:
-    nn.set_random_seed(3)
-    drop = nn.Dropout(0.5)
-    return lambda x: drop(x, training=True), []
 
 
 def a_print() -> Case:
@@ -826,12 +827,10 @@ def a_stored_method() -> Case:
 EAGER: tuple[tuple[Callable[[], Case], str], ...] = (
     (random_numbers_of_numpy, "it draws random numbers (line"),
     (a_branch_on_a_random_number, "it draws random numbers (line"),
-    (a_branch_on_the_package_s_random_number, "a random number cannot be part of a program (line"),
     (a_branch_on_scipy_s_random_number, "it reads stats, of the library scipy, which may do more than compute (line"),
     (a_seed_of_numpy, "it draws random numbers (line"),
     (a_generator_around_it, "it reads rng, a Generator, which draws random numbers (line"),
     (random_numbers_of_python, "it reads random, which draws random numbers (line"),
-    (dropout, "it draws random numbers in a layer, as Dropout does in training (line"),
     (a_print, "it prints (line"),
     (the_clock, "it reads time, of the library time, which may do more than compute (line"),
     (a_tensor_that_is_appended, "it changes h (line"),

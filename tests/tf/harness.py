@@ -16,8 +16,8 @@ import numpy as np
 MODULES = (
     "first_seed", "second_and_third_seed", "fourth_seed", "fifth_seed", "autodiff_guide", "advanced_guide",
     "variables_guide", "tensors_guide", "modules_guide", "custom_gradients", "training_loops", "datasets",
-    "course_kinds",
-    "keras_guides", "keras_surface", "notebook_kinds", "small_names",
+    "course_kinds", "function_contract", "keras_guides", "keras_surface", "notebook_kinds",
+    "small_names",
 )  # fmt: skip
 VALUES = Path(__file__).with_name("values")
 

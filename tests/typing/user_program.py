@@ -65,11 +65,11 @@ cube_of: Callable[[tm.Tensor], object] = cube
 with tm.GradientTape(persistent=True) as tape:
     tape.watch(c)
     y = x * np.sin(x) * c
-    loss = np.sum(y)
+    total = np.sum(y)
     rows = matrix * matrix
 assert_type(tape, tm.GradientTape)
 assert_type(tape.gradient(y, x), tm.Tensor | None)
-assert_type(tape.gradient(loss, c), tm.Tensor | None)
+assert_type(tape.gradient(total, c), tm.Tensor | None)
 assert_type(tape.gradient(s, s), tm.Tensor | None)
 assert_type(tape.gradient(y, [x, x]), list[tm.Tensor | None])
 assert_type(tape.gradient(y, (x, x)), tuple[tm.Tensor | None, ...])
@@ -172,6 +172,9 @@ with tm.GradientTape() as tape:
     loss = tm.nn.losses.mean_squared_error(np.ones((8, 1)), model(np.ones((8, 2))))
 gradients = tape.gradient(loss, model.trainable_variables)
 assert_type(gradients, list[tm.Tensor | None])
+assert_type(loss, tm.Tensor)
+assert_type(tm.nn.losses.MeanSquaredError()(array, array), tm.Tensor)
+assert_type(tm.nn.losses.binary_crossentropy(array, array), tm.Tensor)
 optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
 
 # TensorFlow's names.

@@ -196,7 +196,7 @@ class Conversions:
     def __iter__(self: HasResults[R_co]) -> Iterator[R_co]:
         # On an axis with categories or dates, Matplotlib converts everything whose first element isn't a Python or
         # NumPy number (units._is_natively_supported, 3.11), and can't convert tensors.
-        if _matplotlib_asks():
+        if "matplotlib.units" in sys.modules and _matplotlib_asks():
             return iter(np.ravel(self._value))
         if not self._value.ndim:
             raise RankError(

@@ -116,6 +116,9 @@ class Variable(Traced):
         self.name = name or "Variable"
         self._created = _created()
         _living[self._created] = self
+        active = tracer()
+        if active is not None:
+            active.record_creation(self)
 
     @property
     def _value(self) -> Any:

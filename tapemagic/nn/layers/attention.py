@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.exponentials import softmax
-from tapemagic.engine.operations.normalization import dropout as drop
 from tapemagic.engine.operations.windows import integers_in
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import positive, share
@@ -17,7 +16,7 @@ from tapemagic.nn.conversions import as_array
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Layer
 from tapemagic.nn.layers.activation import masked_softmax
-from tapemagic.nn.random import generator
+from tapemagic.nn.random import dropped, generator
 
 SEQUENCES = InputSpec("batch, time, features")
 
@@ -275,7 +274,7 @@ class MultiHeadAttention(Layer):
         weights = softmax(scores) if mask is None else masked_softmax(scores, mask, (-1,))
         dropped_out = weights
         if training and self.dropout:
-            dropped_out = drop(weights, self.dropout, generator(self._own))
+            dropped_out = dropped(weights, self.dropout, self._own)
         outputs = self.output_dense(np.swapaxes(dropped_out @ v, 1, 2))
         return (outputs, weights) if return_attention_scores else outputs
 

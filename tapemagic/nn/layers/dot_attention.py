@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.operations.exponentials import softmax
-from tapemagic.engine.operations.normalization import dropout as drop
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import choice, share
 from tapemagic.nn.conversions import as_array
 from tapemagic.nn.layer import Layer
 from tapemagic.nn.layers.activation import masked_softmax
-from tapemagic.nn.random import generator
+from tapemagic.nn.random import dropped, generator
 
 
 class Attention(Layer):
@@ -120,7 +119,7 @@ class Attention(Layer):
         weights = softmax(scores) if allowed is None else masked_softmax(scores, allowed, (-1,))
         if training and self.dropout:
             # As in Keras, dropped weights are returned, too.
-            weights = drop(weights, self.dropout, generator(self._own))
+            weights = dropped(weights, self.dropout, self._own)
         outputs = weights @ value
         if masks[0] is not None:
             outputs = np.where(masks[0][..., None], outputs, 0)

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.laziness import IN_PARTS, require_computed
-from tapemagic.engine.operations.normalization import dropout, masked
+from tapemagic.engine.operations.normalization import masked
 from tapemagic.engine.operations.windows import integers_in
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.arguments import channels_last, number, share
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Pointwise
-from tapemagic.nn.random import generator
+from tapemagic.nn.random import draw, dropped, generator
 
 SELU_LIMIT = -1.7580993408473766
 """The limit of `selu` for small numbers: minus the product of its two constants."""
@@ -36,10 +36,9 @@ class Noise(Pointwise):
         self.seed = seed
         self._own = None if seed is None else generator(seed)
 
-    @property
-    def generator(self) -> np.random.Generator:
-        """The layer's own generator, or the global generator."""
-        return generator(self._own)
+    def _draw(self, method: str, *args: Any) -> Any:
+        """Draw random numbers from the layer's own generator, or the global generator."""
+        return draw(method, *args, rng=self._own)
 
     def _require_computed(self, inputs: Any) -> None:
         """Raise an error for lazy inputs, whose random numbers would all be in memory at once."""
@@ -102,9 +101,9 @@ class Dropout(Noise):
             return inputs
         self._require_computed(inputs)
         if self.noise_shape is None:
-            return dropout(inputs, self.rate, self.generator)
+            return dropped(inputs, self.rate, self._own)
         shape = self._mask_shape(inputs, self.noise_shape)
-        kept = self.generator.random(shape) >= self.rate
+        kept = self._draw("random", shape) >= self.rate
         mask = np.broadcast_to(kept, inputs.shape)
         return masked(inputs, mask=mask, factor=1 / (1 - self.rate))
 
@@ -142,7 +141,7 @@ class SpatialDropout(Noise):
             return inputs
         self._require_computed(inputs)
         batch, *spatial, channels = inputs.shape
-        kept = self.generator.random((batch, *(1 for _ in spatial), channels)) >= self.rate
+        kept = self._draw("random", (batch, *(1 for _ in spatial), channels)) >= self.rate
         mask = np.broadcast_to(kept, inputs.shape)
         return masked(inputs, mask=mask, factor=1 / (1 - self.rate))
 
@@ -244,7 +243,7 @@ class AlphaDropout(Noise):
             return inputs
         self._require_computed(inputs)
         shape = self._mask_shape(inputs, self.noise_shape)
-        kept = np.broadcast_to(self.generator.random(shape) >= self.rate, inputs.shape)
+        kept = np.broadcast_to(self._draw("random", shape) >= self.rate, inputs.shape)
         # Equation 6 of [1]: an affine map of what dropout leaves has the mean and variance of the inputs again.
         factor = ((1 - self.rate) * (1 + self.rate * SELU_LIMIT**2)) ** -0.5
         offset = -factor * SELU_LIMIT * self.rate
@@ -279,7 +278,7 @@ class GaussianNoise(Noise):
         if not training or not self.stddev:
             return inputs
         self._require_computed(inputs)
-        noise = self.generator.normal(0, self.stddev, inputs.shape)
+        noise = self._draw("normal", 0, self.stddev, inputs.shape)
         return inputs + noise.astype(inputs.dtype)
 
 
@@ -314,5 +313,5 @@ class GaussianDropout(Noise):
         if not training or not self.rate:
             return inputs
         self._require_computed(inputs)
-        noise = self.generator.normal(1, (self.rate / (1 - self.rate)) ** 0.5, inputs.shape)
+        noise = self._draw("normal", 1, (self.rate / (1 - self.rate)) ** 0.5, inputs.shape)
         return inputs * noise.astype(inputs.dtype)

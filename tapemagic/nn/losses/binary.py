@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike
 
 from tapemagic.engine.operations.logistic import sigmoid
 from tapemagic.engine.operations.losses import sigmoid_cross_entropy
+from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.nn.logits import logits_of
 from tapemagic.nn.losses.arguments import (
     NO_LOGITS,
@@ -27,7 +28,7 @@ def binary_crossentropy(
     from_logits: bool = False,
     label_smoothing: float = 0.0,
     axis: int = -1,
-) -> Any:
+) -> Tensor:
     """Return the mean along an axis of the cross-entropy between binary targets and predicted probabilities.
 
     The mean of ``-y_true * log(y_pred) - (1 - y_true) * log(1 - y_pred)``. Raises OptionError if a prediction isn't a
@@ -59,7 +60,7 @@ def binary_crossentropy(
     >>> np.round(nn.losses.binary_crossentropy([[1.0, 0.0]], [[1000.0, 0.0]], from_logits=True), 4)
     Tensor([0.3466], dtype=float32)
     """
-    return np.mean(_each(y_true, y_pred, from_logits, label_smoothing, axis), axis=axis)
+    return np.mean(_each(y_true, y_pred, from_logits, label_smoothing, axis), axis=axis)  # type: ignore[no-any-return]
 
 
 def _each(
@@ -122,7 +123,7 @@ def binary_focal_crossentropy(
     from_logits: bool = False,
     label_smoothing: float = 0.0,
     axis: int = -1,
-) -> Any:
+) -> Tensor:
     """Return the binary focal cross-entropy, in which well predicted examples have less weight [1]_.
 
     Parameters
@@ -159,7 +160,7 @@ def binary_focal_crossentropy(
     losses = focal_weights(y_true * zero + (1 - y_true) * one, gamma) * losses
     if apply_class_balancing:
         losses = (y_true * alpha + (1 - y_true) * (1 - alpha)) * losses
-    return np.mean(losses, axis=axis)
+    return np.mean(losses, axis=axis)  # type: ignore[no-any-return]
 
 
 def focal_weights(wrong: Any, gamma: float) -> Any:

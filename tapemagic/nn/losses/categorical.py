@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike
 from tapemagic.engine.operations.exponentials import log_softmax
 from tapemagic.engine.operations.losses import softmax_cross_entropy
 from tapemagic.engine.operations.sparse_losses import sparse_softmax_cross_entropy
+from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.errors import OptionError, ShapeError
 from tapemagic.nn.conversions import as_tensor, real_numbers
 from tapemagic.nn.logits import logits_of
@@ -34,7 +35,7 @@ def categorical_crossentropy(
     from_logits: bool = False,
     label_smoothing: float = 0.0,
     axis: int = -1,
-) -> Any:
+) -> Tensor:
     """Return the cross-entropy ``-sum(y_true * log(y_pred))`` of target and predicted probabilities of classes.
 
     If the predictions are the direct result of a softmax, the loss is computed from its logits; see
@@ -79,8 +80,8 @@ def categorical_crossentropy(
     # With logits, log(softmax(z)) = z - logsumexp(z) stays finite where a probability rounds to 0.
     logits = y_pred if from_logits else logits_of(y_pred, "softmax", axis)
     if logits is not None:
-        return softmax_cross_entropy(y_true, logits, axis=axis)
-    return -np.sum(y_true * np.log(_scaled(y_pred, axis)), axis=axis)
+        return softmax_cross_entropy(y_true, logits, axis=axis)  # type: ignore[no-any-return]
+    return -np.sum(y_true * np.log(_scaled(y_pred, axis)), axis=axis)  # type: ignore[no-any-return]
 
 
 class CategoricalCrossentropy(KnownLoss):
@@ -121,7 +122,7 @@ def categorical_focal_crossentropy(
     from_logits: bool = False,
     label_smoothing: float = 0.0,
     axis: int = -1,
-) -> Any:
+) -> Tensor:
     """Return the focal cross-entropy, in which well predicted examples have less weight [1]_.
 
     Parameters
@@ -149,7 +150,7 @@ def categorical_focal_crossentropy(
     # Unlike Keras, which clips the probabilities: with logits, there is a gradient where a probability is rounded to 0.
     logarithms = np.log(_scaled(y_pred, axis)) if logits is None else log_softmax(logits, axis)
     weights = focal_weights(-np.expm1(logarithms), gamma) * np.asarray(alpha, y_pred.dtype)
-    return np.sum(weights * y_true * -logarithms, axis=axis)
+    return np.sum(weights * y_true * -logarithms, axis=axis)  # type: ignore[no-any-return]
 
 
 class CategoricalFocalCrossentropy(KnownLoss):
@@ -218,7 +219,7 @@ def sparse_categorical_crossentropy(
     from_logits: bool = False,
     ignore_class: int | None = None,
     axis: int = -1,
-) -> Any:
+) -> Tensor:
     """Return minus the logarithm of the predicted probability of each label.
 
     Raises OptionError if a label isn't a class number, or a prediction isn't a probability, unless it's a logit;
@@ -263,7 +264,7 @@ def sparse_categorical_crossentropy(
     except OptionError:
         require_classes(labels, y_pred.shape[-1])  # its message is more specific
         raise
-    return losses if ignore_class is None else np.where(counted, losses, 0)
+    return losses if ignore_class is None else np.where(counted, losses, 0)  # type: ignore[return-value]
 
 
 class SparseCategoricalCrossentropy(KnownLoss):
@@ -303,7 +304,7 @@ class SparseCategoricalCrossentropy(KnownLoss):
         self.ignore_class = ignore_class
         self.axis = axis
 
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Tensor:
         """Compute, weight and reduce the losses of all examples except those of the ignored class; see `Loss`."""
         if self.ignore_class is not None:
             y_pred = self._predictions(y_pred)

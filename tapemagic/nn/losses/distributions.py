@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.errors import OptionError
 from tapemagic.nn.conversions import as_array
 from tapemagic.nn.losses.arguments import matching_pair, min_probability, require_probabilities
 from tapemagic.nn.losses.loss import KnownLoss, Reduction, averaged
 
 
-def kl_divergence(y_true: Any, y_pred: Any) -> Any:
+def kl_divergence(y_true: Any, y_pred: Any) -> Tensor:
     """Return the Kullback-Leibler divergence ``sum(y_true * log(y_true / y_pred), axis=-1)`` of probabilities [1]_.
 
     Probabilities are clipped to the interval from 1e-7 to 1; other numbers raise OptionError.
@@ -35,7 +36,7 @@ def kl_divergence(y_true: Any, y_pred: Any) -> Any:
     minimum = min_probability(y_pred)
     # Both are clipped: 0 * log(0 / q) should be 0, but is nan.
     y_true, y_pred = np.clip(y_true, minimum, 1), np.clip(y_pred, minimum, 1)
-    return np.sum(y_true * np.log(y_true / y_pred), axis=-1)
+    return np.sum(y_true * np.log(y_true / y_pred), axis=-1)  # type: ignore[no-any-return]
 
 
 class KLDivergence(KnownLoss):

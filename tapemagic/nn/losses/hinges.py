@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.nn.conversions import as_array
 from tapemagic.nn.losses.arguments import matching_pair
 from tapemagic.nn.losses.loss import KnownLoss, Reduction, averaged
@@ -78,7 +79,7 @@ class SquaredHinge(KnownLoss):
         super().__init__(squared_hinge, reduction, name, dtype)
 
 
-def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
+def categorical_hinge(y_true: Any, y_pred: Any) -> Tensor:
     """Return by how much the prediction of the right class falls short of exceeding all others by 1.
 
     ``maximum(1 + max((1 - y_true) * y_pred) - sum(y_true * y_pred), 0)`` along the last axis, where `y_true` is 1 for
@@ -94,7 +95,7 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Any:
     right = np.sum(y_true * y_pred, axis=-1)
     # As in Keras, the right class takes part in the maximum with 0, so negative predictions count as 0.
     wrong = np.max((1 - y_true) * y_pred, axis=-1)
-    return np.maximum(wrong - right + 1, 0)
+    return np.maximum(wrong - right + 1, 0)  # type: ignore[no-any-return]
 
 
 class CategoricalHinge(KnownLoss):

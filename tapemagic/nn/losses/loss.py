@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, ParamSpec
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.scopes import Scope, call_in_scope, is_observed
-from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.tensor import Tensor, Traced
 from tapemagic.errors import OptionError
 from tapemagic.nn.attached_masks import with_mask
 from tapemagic.nn.config import float_name, floatx
@@ -22,7 +22,7 @@ from tapemagic.nn.module import unique_name
 
 Reduction = str | None
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+P = ParamSpec("P")
 
 
 class Loss(Recorded):
@@ -96,7 +96,7 @@ class Loss(Recorded):
             f"{type(self).__name__} has no method call(self, y_true, y_pred): write one"
         )
 
-    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Any:
+    def __call__(self, y_true: Any, y_pred: Any, sample_weight: Any = None) -> Tensor:
         """Compute the losses for targets and predictions, weighted and reduced.
 
         - `y_true`, `y_pred`: Array_like or Tensor. See `nn.losses`.
@@ -112,8 +112,8 @@ class Loss(Recorded):
         arguments = (*self._arguments(y_true, y_pred), sample_weight)
         if is_observed():
             scope = Scope(self.name, type(self).__name__)
-            return call_in_scope(scope, self._reduced, arguments, {})
-        return self._reduced(*arguments)
+            return call_in_scope(scope, self._reduced, arguments, {})  # type: ignore[no-any-return]
+        return self._reduced(*arguments)  # type: ignore[no-any-return]
 
     def _reduced(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
         """Compute, weight and reduce the losses of tensors."""
@@ -192,7 +192,7 @@ ERRORS: dict[Callable[..., Any], Callable[..., Any]] = {}
 """For each loss function that is a mean along an axis: the function whose results are averaged."""
 
 
-def averaged(errors: Function) -> Function:
+def averaged(errors: Callable[P, Any]) -> Callable[P, Tensor]:
     """Turn a function of errors into a loss function, their mean along the last axis.
 
     Examples
@@ -203,11 +203,11 @@ def averaged(errors: Function) -> Function:
     """
 
     @wraps(errors)
-    def mean(*args: Any, **kwargs: Any) -> Any:
+    def mean(*args: P.args, **kwargs: P.kwargs) -> Any:
         return np.mean(errors(*args, **kwargs), axis=-1)
 
     ERRORS[mean] = errors
-    return mean  # type: ignore[return-value]
+    return mean
 
 
 class KnownLoss(LossFunctionWrapper):

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from tapemagic.engine.operations.norms import l2_normalize
+from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.errors import OptionError
 from tapemagic.nn.arguments import number
 from tapemagic.nn.config import epsilon
@@ -246,7 +247,7 @@ def _positive(delta: Any) -> float:
     return float(delta)
 
 
-def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Tensor:
     """Return minus the cosine of the angle between targets and predictions along `axis`.
 
     The result is -1 for vectors of the same direction, 1 for opposite vectors, and 0 if one of the vectors is 0.
@@ -260,7 +261,7 @@ def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
     """
     y_true, y_pred = matching_pair(y_true, y_pred)
     minimum = max(epsilon() ** 2, float(np.finfo(y_pred.dtype).tiny))
-    return -np.sum(
+    return -np.sum(  # type: ignore[no-any-return]
         l2_normalize(y_true, axis, minimum) * l2_normalize(y_pred, axis, minimum), axis=axis
     )
 

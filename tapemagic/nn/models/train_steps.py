@@ -104,7 +104,7 @@ class Steps(Layer):
             False traces a training step twice for each shape of batches, and then replays it as a program with the
             same values (sums over some 100,000 numbers or more may differ by rounding); see `tapemagic.function`.
             Tracing takes as long as some hundred steps of a small network, so by default `fit` does it for at least
-            1,000 steps. If a step can't be traced, such as with Dropout, it runs eagerly, and `why_eager` says why.
+            1,000 steps. If a step can't be traced, such as one that prints, it runs eagerly, and `why_eager` says why.
         steps_per_execution, jit_compile, auto_scale_loss : optional
             Not used. Keras's signature has them.
 

@@ -105,12 +105,18 @@ class ArrayOptimizer(Optimizer):
     def scratch(self, like: Any) -> Any:
         """Return an array of the shape and dtype of `like`, which the next call returns again."""
         # While tracing, each array must be new: the program plans the reuse of memory itself.
-        return self._clipping(like)[0] if tracer() is None else np.empty_like(like)
+        return self._clipping(like)[0] if tracer() is None else _new_in_trace(like)
 
     def temporary(self, like: Any) -> tuple[Any, ...]:
         """Return two arrays of the shape and dtype of `like`, in which `rule` can compute."""
         if tracer() is not None:
-            return np.empty_like(like), np.empty_like(like)
+            return _new_in_trace(like), _new_in_trace(like)
         if like.nbytes < MIN_EXCHANGED_BYTES:
             return self._computing(like)
         return *self._in_large(like), self._spare(like)
+
+
+def _new_in_trace(like: Any) -> Any:
+    """Return a new array that a trace follows, also if `like` is a constant gradient, which it does not."""
+    trace = tracer()
+    return np.empty_like(like) if trace is None else trace.call(np.empty_like, (like,), {})

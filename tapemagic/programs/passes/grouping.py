@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.effects import has_effect
 from tapemagic.programs.passes.cutting import Cut, cut_of, is_pointwise, reduction_of, rows_of_block
 from tapemagic.programs.program import Guard, Kind, Node, arguments_of, nodes_in
 
@@ -75,6 +76,9 @@ class Grouping:
                 floor = max(floor, self._ready(entry.condition, complete=True))
             else:
                 self._add(entry, floor)
+                if has_effect(entry.function):
+                    # A loop around an effect could run before or after it, but not on both sides.
+                    floor = max(floor, self._stages[entry])
 
     def groups(self) -> list[Group]:
         """Return the groups in the order of their first calls."""
@@ -160,10 +164,11 @@ def groups_of(body: list[Any], results: Any, least: int) -> list[Group]:
 def ordered(body: list[Any], groups: list[Group]) -> Iterator[Any]:
     """Yield the calls, guards and groups of a program, each as late as its readers allow.
 
-    No call moves before a guard, because it may raise an error or warn if the guard fails.
+    No call moves before a guard, because it may raise an error or warn if the guard fails. Calls with an effect keep
+    their order.
     """
     unit_of: dict[Any, Any] = {node: group for group in groups for node in group.members}
-    guard: Guard | None = None
+    guard: Guard | Node | None = None
     needs: dict[Any, list[Any]] = {}
     last: dict[Any, Any] = {}
     for entry in body:
@@ -172,7 +177,7 @@ def ordered(body: list[Any], groups: list[Group]) -> Iterator[Any]:
         needs.setdefault(unit, []).extend(arguments_of(entry))
         if guard is not None:
             needs[unit].append(guard)
-        if isinstance(entry, Guard):
+        if isinstance(entry, Guard) or has_effect(entry.function):
             guard = entry
     done: set[Any] = set()
     for entry in body:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.effects import has_effect
 from tapemagic.programs.program import Constant, Guard, Kind, Node, Program, arguments_of, nodes_in
 from tapemagic.programs.tracing.symbol import Method
 
@@ -37,6 +38,8 @@ def is_pure(function: Any) -> bool:
         return True
     if isinstance(getattr(function, "__self__", None), np.ufunc):
         return True
+    if has_effect(function):
+        return False
     module = _module(function)
     top = module.partition(".")[0]
     return top in {"numpy", "tapemagic", "_operator", "operator"} and "random" not in module

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.effects import has_effect
 from tapemagic.programs.passes.separate_results import base
 from tapemagic.programs.program import (
     Constant,
@@ -44,6 +45,9 @@ MAX_DEPTH = 10
 
 UNREAD = "# nothing reads this value, but its call may raise an error"
 """The comment above a call whose result isn't read."""
+
+UNREAD_DRAW = "# nothing reads this value, but later draws depend on this one"
+"""The comment above an effect whose result isn't read."""
 
 
 @dataclass(slots=True)
@@ -235,6 +239,9 @@ class Writer:
         reader = self.uses.only_reader(node)
         if node.name or reader is None or node in self.uses.parts or node.function in AUGMENTED:
             return False
+        # Nested in another expression, two effects could change places.
+        if has_effect(node.function):
+            return False
         if "out" in node.kwargs:
             return False
         if not self._is_intermediate(node, reader):
@@ -267,11 +274,12 @@ class Writer:
         node = composed.node
         self.uses.done(composed.reads)
         line = composed.expression.text
-        if not self._reuse_name(node):
+        if node.kind != () and not self._reuse_name(node):
             line = f"{self._target(node)} = {line}"
         self._begin(node, line)
         if line.startswith("_ = ") and not self._bare:
-            self.body.append(Line(f"{self._margin}{UNREAD}", node.site))
+            why = UNREAD_DRAW if has_effect(node.function) else UNREAD
+            self.body.append(Line(f"{self._margin}{why}", node.site))
         self._line(line, node.site, [node, *composed.inside])
         self._take_floats([node])
 

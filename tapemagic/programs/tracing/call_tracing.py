@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
@@ -45,6 +46,7 @@ class TracedCall:
     - `call`: The arguments, taken apart.
 
     - `function`: The traced function.
+    - `lifted`: The Variables that were made `outside`: the trace has no symbols for them.
     - `nbytes`: After the call: the bytes of the reachable arrays that were replaced by symbols.
     """
 
@@ -64,9 +66,12 @@ class TracedCall:
         self._places: list[tuple[Location, Any, Any]] = []
         self._ours: set[int] = set()
         self.nbytes = 0
+        self.lifted: list[Variable] = []
 
-    def run(self, function: Callable[..., Any]) -> tuple[Program, Any]:
-        """Run the call, and return its program and result."""
+    def run(
+        self, function: Callable[..., Any], finish: Callable[[Any], Any] | None = None
+    ) -> tuple[Program, Any]:
+        """Run the call, and return its program and result, which `finish` converts."""
         self._prepare()
         self.function = function
         args, kwargs = self._call.args, self._call.kwargs
@@ -78,6 +83,7 @@ class TracedCall:
         try:
             self._enter()
             result = function(*call_args, **call_kwargs)
+            result = result if finish is None else finish(result)
             done = True
         finally:
             assigned = self._restored(done)
@@ -211,6 +217,25 @@ class TracedCall:
                 self._copies.append((x, rebuilt, contents_of(rebuilt)))
                 self._copied[id(rebuilt)] = x
         return rebuilt
+
+    @contextmanager
+    def outside(self) -> Iterator[None]:
+        """Give Variables their values inside the block, and what it assigns to them to the trace."""
+        existing = {id(variable) for variable in living()}
+        kept = [(variable, value_of(variable), symbol) for variable, symbol, *_ in self._variables]
+        for variable, value, symbol in kept:
+            if value is not symbol:
+                self._trace.mark_exit("tf.init_scope after the assignment of a Variable")
+            exchange(variable, concrete(value))
+        try:
+            with self._trace.paused():
+                yield
+        finally:
+            for variable, value, _ in kept:
+                if type(value) is Symbol:
+                    set_concrete(value, value_of(variable))
+                    exchange(variable, value)
+            self.lifted += [x for x in living() if id(x) not in existing]
 
     # After the call.
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
+from tapemagic.engine.effects import performed
 from tapemagic.engine.laziness import LAZY, is_lazy
 from tapemagic.engine.recording import Absent, live, open_blocks
 from tapemagic.engine.tensor.tensor import Traced, unwrap
@@ -55,6 +56,11 @@ CAUGHT = (ArithmeticError, LookupError, ValueError, Warning)
 
 MAX_NODES = 20_000
 """Maximum number of nodes; a longer function stays eager."""
+
+READS_MORE = (
+    "a Python function that reads or assigns more than its arguments: pass them, and return results"
+)
+"""The reason if a Python function that a program would call touches values of the traced function."""
 
 MAX_REASONS = 8
 """The number of reasons that a trace keeps: the first ones."""
@@ -131,6 +137,8 @@ class Trace:
         self._open = True
         self._sweeping: Any = None
         self._sweeping_at: Site | None = None
+        self._in_effect = False
+        self._new_sources: list[Any] = []
 
     def input(self, origin: Any, value: Any, name: str = "") -> Symbol:
         """Return a symbol for an input of the program."""
@@ -146,6 +154,16 @@ class Trace:
     def is_recording(self) -> bool:
         """Return True if calls are recorded: the trace is open, and this is its thread."""
         return self._open and get_ident() == self._thread
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Record nothing inside the block."""
+        was_open, self._open = self._open, False
+        try:
+            with trace_into(None):
+                yield
+        finally:
+            self._open = was_open
 
     def close(self) -> None:
         """Stop recording; the remaining symbols compute like their values."""
@@ -209,6 +227,45 @@ class Trace:
         if kind is None:
             return self._result(function, tuple(nodes), node_kwargs, result)
         return Symbol(self, self._written(function, nodes, node_kwargs, kind), result)
+
+    def effect(self, function: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+        """Perform an effect with the values of symbols, and record it as a call that always happens.
+
+        Arguments that are neither values nor structures of values, such as generators, are kept by identity. A keyword
+        that is None must mean the same as no keyword.
+        """
+        if self._in_effect or not self.is_recording:
+            return performed(function, concrete(tuple(args)), concrete(kwargs))
+        if any(x is source for source in self._new_sources for x in (*args, *kwargs.values())):
+            self.mark_exit("a random generator that the function makes")
+        before = self._progress()
+        self._in_effect = True
+        try:
+            try:
+                result = performed(function, concrete(tuple(args)), concrete(kwargs))
+            except Exception as error:
+                self.mark_exit(f"{a_or_an(type(error).__name__)} that the function catches")
+                self.raised = error
+                raise
+            if self._progress() != before or has_symbol(result):
+                self.mark_exit(READS_MORE)
+                return concrete(result)
+            if len(self.body) >= MAX_NODES:
+                self.mark_exit(f"more than {MAX_NODES:,} operations")
+                self.close()
+                return result
+            nodes = tuple(map(self.node, args))
+            node_kwargs = {name: self.node(x) for name, x in kwargs.items() if x is not None}
+        finally:
+            self._in_effect = False
+        if result is None:
+            self._written(function, nodes, node_kwargs, ())
+            return None
+        return self._result(function, nodes, node_kwargs, result)
+
+    def _progress(self) -> tuple[int, int, int]:
+        """Return how much was recorded, which the code of an effect must not change."""
+        return len(self.body), len(self.reasons), len(self._assigned)
 
     def _result(self, function: Any, args: Any, kwargs: Any, result: Any) -> Any:
         """Return the symbol of a result with an unusual class, or the symbols of several results."""
@@ -324,6 +381,9 @@ class Trace:
                 is_complex = self._written(np.iscomplexobj, (x._node,), {}, TRUTH)
                 self.body.append(Guard(is_complex, x.dtype.kind == "c", is_complex.site))
 
+    def record_creation(self, variable: Variable) -> None:
+        """Record that this thread has made a Variable; a trace that is compared with another one needn't know."""
+
     def record_assignment(self, variable: Variable, value: Any) -> None:
         """Record that this thread assigned a value to a Variable."""
         self._assigned[id(variable)] = value
@@ -334,8 +394,13 @@ class Trace:
 
     def record_draw(self) -> None:
         """Record the line on which a layer draws random numbers."""
-        if self.is_recording and self.first_draw_site is None:
+        if self.is_recording and not self._in_effect and self.first_draw_site is None:
             self.first_draw_site = self.site()
+
+    def record_new_source(self, source: Any) -> None:
+        """Record that the function has made a source of random numbers: a program would not begin it again."""
+        if not self._in_effect:
+            self._new_sources.append(source)
 
     def mark_exit(self, how: str) -> None:
         """Record that no program can contain the running line."""
@@ -381,6 +446,8 @@ class Trace:
 
     def _look_at(self, x: Any) -> None:
         """Stop the trace for an argument that runs user code or whose changes are not recorded."""
+        if self._in_effect:
+            return
         if may_run_user_code(x):
             self.mark_exit(f"a function that NumPy calls: {ARRAYS_AT_ONCE}")
         elif not callable(x) and not is_plain(x):

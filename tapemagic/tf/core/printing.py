@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.laziness import is_lazy
+from tapemagic.engine.tracing import tracer
 
 
 def text(value: Any) -> str:
@@ -25,6 +26,13 @@ def _own_lines(words: str) -> str:
     return f"\n{words}" if "\n" in words else words
 
 
+def traced_name(value: Any) -> str:
+    """Return TensorFlow's name of a value while a function is traced for `tf.function`, or ''."""
+    trace = tracer()
+    name_of = getattr(trace, "name_of", None)
+    return "" if trace is None or name_of is None or not trace.reads(value) else str(name_of(value))
+
+
 def tensor_text(value: Any) -> str:
     """Return ``str`` of a tensor.
 
@@ -33,11 +41,17 @@ def tensor_text(value: Any) -> str:
     >>> tensor_text(np.float32(6))
     'tf.Tensor(6.0, shape=(), dtype=float32)'
     """
+    name = traced_name(value)
+    if name:
+        return f'Tensor("{name}:0", shape={value.shape}, dtype={value.dtype.name})'
     return f"tf.Tensor({text(value)}, shape={value.shape}, dtype={value.dtype.name})"
 
 
 def tensor_code(value: Any) -> str:
     """Return ``repr`` of a tensor."""
+    name = traced_name(value)
+    if name:
+        return f"<tf.Tensor '{name}:0' shape={value.shape} dtype={value.dtype.name}>"
     # repr must not compute a Dask array.
     if is_lazy(value):
         return f"<tf.Tensor: {value!r}>"
@@ -46,6 +60,8 @@ def tensor_code(value: Any) -> str:
 
 def variable_code(value: Any, name: str) -> str:
     """Return ``repr`` of a variable."""
+    if traced_name(value):
+        return f"<tf.Variable {name!r} shape={value.shape} dtype={value.dtype.name}>"
     return (
         f"<tf.Variable {name!r} shape={value.shape} dtype={value.dtype.name}, numpy={code(value)}>"
     )

@@ -181,6 +181,8 @@ class EagerTensor(Eager, Tensor):
     def __format__(self, spec: str) -> str:
         record_text(self, "format()")
         # f"{x}" shows the number only, as TensorFlow's tensors do; str(x) would add shape and dtype.
+        if not spec and printing.traced_name(self._value):
+            return printing.tensor_text(self._value)
         return super().__format__(spec) if spec else format(self._value, "")
 
     def __reduce__(self) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.effects import keep_out_of_programs
 from tapemagic.engine.recording import silence
 from tapemagic.engine.tensor.messages import shown
 from tapemagic.errors import OptionError, ShapeError
@@ -464,12 +465,18 @@ class Dataset:
     # -- read -------------------------------------------------------------------------------------
 
     def __iter__(self) -> Iterator[Any]:
-        return (each(handed_out, element) for element in self._elements())
+        return (each(handed_out, element) for element in self._read())
 
     def as_numpy_iterator(self) -> Iterator[Any]:
         """Iterate over the elements as NumPy arrays and scalars."""
         # A copy, so that writing into an element does not change the dataset or its cache.
-        return (each(lambda x: x.copy()[()], element) for element in self._elements())
+        return (each(lambda x: x.copy()[()], element) for element in self._read())
+
+    def _read(self) -> Iterator[Any]:
+        """Yield the elements for user code; a program would repeat those of the trace, so it ends a running trace."""
+        for element in self._elements():
+            keep_out_of_programs("an element of a dataset: pass it as an argument")
+            yield element
 
     def reduce(
         self,

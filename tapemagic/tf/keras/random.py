@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from tapemagic import nn
+from tapemagic.engine.effects import draws, note_draw
 from tapemagic.engine.operations.normalization import masked
 from tapemagic.engine.tensor.tensor import unwrap
+from tapemagic.engine.tracing import tracer
 from tapemagic.nn.arguments import share
-from tapemagic.nn.random import generator
+from tapemagic.nn.random import draw, generator
 from tapemagic.tf.core.adapter import adapter, lengths
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.dtype import numpy_dtype
@@ -35,70 +37,90 @@ class SeedGenerator:
 
     def __init__(self, seed: int | None = None) -> None:
         self._seeds = np.random.default_rng(seed)
+        trace = tracer()
+        if trace is not None:
+            trace.record_new_source(self)
 
     def next(self) -> int:
         """Return the next seed."""
-        return int(self._seeds.integers(2**31))
+        return int(draw("integers", 2**31, rng=self._seeds))
 
 
-def _rng(seed: Any) -> np.random.Generator:
-    """Return a generator: an integer seed gives the same numbers at each call, None those of layers without a seed."""
-    return generator(seed.next() if isinstance(seed, SeedGenerator) else seed)
+@draws
+def numbers(method: str, *args: Any, seed: Any = None) -> Any:
+    """Draw by a method of a generator: an integer seed gives the same numbers at each call; see `engine.effects`.
+
+    Examples
+    --------
+    >>> bool(numbers("random", seed=3) == numbers("random", seed=3))
+    True
+    """
+    if isinstance(seed, SeedGenerator):
+        rng = np.random.default_rng(int(note_draw(seed._seeds).integers(2**31)))
+    else:
+        rng = note_draw(generator(seed))
+    how: Any = {"truncated": _truncated}.get(method)
+    return np.asarray(getattr(rng, method)(*args) if how is None else how(rng, *args))
 
 
-def _drawn(numbers: Any, dtype: Any = None) -> Any:
-    return eager(tensor(np.asarray(numbers).astype(numpy_dtype(dtype or nn.config.floatx()))))
+def _truncated(rng: np.random.Generator, shape: Any) -> Any:
+    drawn = rng.normal(size=shape)
+    # 4.6 % are outside, and are drawn again.
+    while (outside := np.abs(drawn) > 2).any():
+        drawn[outside] = rng.normal(size=int(outside.sum()))
+    return drawn
+
+
+def _drawn(drawn: Any, dtype: Any = None) -> Any:
+    return eager(tensor(drawn.astype(numpy_dtype(dtype or nn.config.floatx()))))
 
 
 def normal(
     shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: Any = None
 ) -> Any:
     """Draw normal random numbers."""
-    return _drawn(_rng(seed).normal(mean, stddev, lengths(shape)), dtype)
+    return _drawn(numbers("normal", mean, stddev, lengths(shape), seed=seed), dtype)
 
 
 def truncated_normal(
     shape: Any, mean: float = 0.0, stddev: float = 1.0, dtype: Any = None, seed: Any = None
 ) -> Any:
     """Draw normal random numbers within two standard deviations of the mean."""
-    rng = _rng(seed)
-    numbers = rng.normal(size=lengths(shape))
-    # 4.6 % are outside, and are drawn again.
-    while (outside := np.abs(numbers) > 2).any():
-        numbers[outside] = rng.normal(size=int(outside.sum()))
-    return _drawn(mean + stddev * numbers, dtype)
+    return _drawn(mean + stddev * numbers("truncated", lengths(shape), seed=seed), dtype)
 
 
 def uniform(
     shape: Any, minval: float = 0.0, maxval: float = 1.0, dtype: Any = None, seed: Any = None
 ) -> Any:
     """Draw uniform random numbers, `maxval` excluded."""
-    return _drawn(_rng(seed).uniform(minval, maxval, lengths(shape)), dtype)
+    return _drawn(numbers("uniform", minval, maxval, lengths(shape), seed=seed), dtype)
 
 
 def randint(shape: Any, minval: int, maxval: int, dtype: Any = "int32", seed: Any = None) -> Any:
     """Draw random integers, `maxval` excluded."""
-    return _drawn(_rng(seed).integers(minval, maxval, lengths(shape)), dtype)
+    return _drawn(numbers("integers", minval, maxval, lengths(shape), seed=seed), dtype)
 
 
 def categorical(logits: Any, num_samples: int, dtype: Any = "int32", seed: Any = None) -> Any:
     """Draw classes with the probabilities ``softmax(logits)``, for each row."""
-    rows = np.asarray(unwrap(tensor(logits)))
+    rows = unwrap(tensor(logits))
     # The largest sum of a logit and a Gumbel number has the probabilities of a softmax.
-    noise = _rng(seed).gumbel(size=(len(rows), int(num_samples), rows.shape[-1]))
+    size = len(rows), int(num_samples), rows.shape[-1]
+    noise = numbers("gumbel", 0.0, 1.0, size, seed=seed)
     return _drawn(np.argmax(rows[:, None] + noise, axis=-1), dtype)
 
 
 def gamma(shape: Any, alpha: Any, dtype: Any = None, seed: Any = None) -> Any:
     """Draw random numbers of gamma distributions."""
-    return _drawn(_rng(seed).gamma(np.asarray(unwrap(tensor(alpha))), size=lengths(shape)), dtype)
+    drawn = numbers("gamma", unwrap(tensor(alpha)), 1.0, lengths(shape), seed=seed)
+    return _drawn(drawn, dtype)
 
 
 @adapter
 def shuffle(x: Any, axis: int = 0, seed: Any = None) -> Any:
     """Return a tensor in random order along an axis."""
     x = tensor(x)
-    return np.take(x, _rng(seed).permutation(x.shape[axis]), axis)
+    return np.take(x, numbers("permutation", x.shape[axis], seed=seed), axis)
 
 
 @adapter
@@ -110,7 +132,7 @@ def dropout(inputs: Any, rate: float, noise_shape: Any = None, seed: Any = None)
         if noise_shape is None
         else lengths([n if m is None else m for m, n in zip(noise_shape, x.shape, strict=True)])
     )
-    kept = _rng(seed).random(shape) >= rate
+    kept = numbers("random", shape, seed=seed) >= rate
     return masked(x, mask=np.broadcast_to(kept, x.shape), factor=1 / (1 - rate))
 
 

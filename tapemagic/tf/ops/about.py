@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import logging
 
+from tapemagic.engine.tracing import tracer
 from tapemagic.tf.core.name_scope import current
 
 
 def executing_eagerly() -> bool:
-    """Return True: every operation runs immediately."""
-    return True
+    """Return True, except while a function is traced for `tf.function`."""
+    return not inside_function()
 
 
 def inside_function() -> bool:
-    """Return False: there are no graphs."""
-    return False
+    """Return True while a function is traced for `tf.function`."""
+    return hasattr(tracer(), "name_of")
 
 
 def get_logger() -> logging.Logger:

@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from tapemagic.engine.effects import effect
 from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.nest import is_leaf, leaves, pack
-from tapemagic.engine.recording import silence
+from tapemagic.engine.recording import live, silence
 from tapemagic.engine.tensor.tensor import Traced, unwrap
+from tapemagic.engine.tensor.variable import living, value_of
+from tapemagic.engine.tracing import tracer, untraced
 from tapemagic.errors import OptionError, UnsupportedArgumentError
 from tapemagic.tf.core.adapter import adapter_to_several
 from tapemagic.tf.core.convert import tensor
@@ -21,6 +24,7 @@ from tapemagic.tf.core.dtype import numpy_dtype
 from tapemagic.tf.core.tensor import eager
 from tapemagic.tf.errors import InvalidArgumentError
 from tapemagic.tf.nest import assert_same_structure
+from tapemagic.tf.ops.about import inside_function
 from tapemagic.tf.ops.all_slices import AllSlices
 from tapemagic.tf.ops.tensor_array import TensorArray
 
@@ -171,6 +175,9 @@ def _of_all_slices(fn: Function, elems: Any) -> Any:
     """Return the results of all slices, or None if the function needs them one by one."""
     inputs = [eager(tensor(x)) for x in ([elems] if _is_array(elems) else leaves(elems))]
     counts = {len(x) if x.ndim else 0 for x in inputs}
+    # A trace would see both calls, and the comparison of their results.
+    if tracer() is not None:
+        return None
     # Few slices are not worth a second call.
     if len(counts) != 1 or min(counts) < MIN_SLICES or any(is_lazy(unwrap(x)) for x in inputs):
         return None
@@ -317,6 +324,10 @@ def py_function(
     """
     if func is None or inp is None:
         return _decorator("py_function", func, Tout, py_function)
+    # A tape differentiates the function's own operations, so it must see them.
+    trace = None if live() else tracer()
+    if trace is not None and inside_function():
+        return _called_by_programs(trace, py_function, func, inp, Tout)
     result = func(*[eager(tensor(x)) for x in inp])
     if result is None:
         return []
@@ -343,9 +354,44 @@ def numpy_function(
     """Call a function of NumPy arrays; no gradient flows through the call. Without `func`, return a decorator."""
     if func is None or inp is None:
         return _decorator("numpy_function", func, Tout, numpy_function)
+    trace = tracer()
+    if trace is not None and inside_function():
+        return _called_by_programs(trace, numpy_function, func, inp, Tout)
     # As arrays, so that no gradient flows, as in TensorFlow; py_function passes tensors.
     result = func(*[eager(tensor(x)).numpy() for x in inp])
     return _tensors(list(result) if isinstance(result, tuple) else result)
+
+
+def _called_by_programs(trace: Any, way: Any, func: Any, inp: Any, Tout: Any) -> Any:
+    """Call a Python function as an effect of a program, which calls it at each run."""
+    several = isinstance(Tout, list | tuple)
+    kinds = [*Tout] if several else [Tout]
+    before = [(variable, value_of(variable)) for variable in living()]
+    arrays = call_python(way, func, [unwrap(tensor(x)) for x in inp], kinds)
+    if any(value_of(variable) is not value for variable, value in before):
+        # A later line would read the new value, and the program take it for a constant.
+        trace.mark_exit(f"tf.{way.__name__} of a function that assigns a Variable")
+    if arrays is None:
+        return []
+    # Shapes may depend on the numbers, and later calls of the program are made for these.
+    trace.require_kind(tuple(arrays))
+    results = [eager(tensor(x)) for x in arrays]
+    return results if several or len(results) > 1 else results[0]
+
+
+@effect
+def call_python(way: Any, func: Any, arrays: Any, kinds: Any) -> Any:
+    """Call a Python function of a program as `py_function` or `numpy_function`; see `engine.effects`.
+
+    Examples
+    --------
+    >>> call_python(numpy_function, np.negative, [np.ones(2)], [np.float64])
+    [array([-1., -1.])]
+    """
+    with untraced():
+        result = way(func, arrays, kinds if len(kinds) > 1 else kinds[0])
+    found = [unwrap(x) for x in (result if isinstance(result, list) else [result])]
+    return found or None
 
 
 def _decorator(name: str, func: Any, Tout: Any, call: Function) -> Function:
@@ -390,8 +436,9 @@ def control_dependencies(control_inputs: Any) -> Any:
 
 
 def init_scope() -> Any:
-    """Context without effect: operations run immediately."""
-    return _Always()
+    """Context whose operations run when a function is traced, not in its program."""
+    traced = getattr(tracer(), "traced", None)
+    return _Always() if traced is None else traced.outside()
 
 
 def device(device_name: Any) -> Any:

@@ -1,7 +1,8 @@
-"""``tf.function``: functions that are traced once and then replayed, like `tapemagic.function`."""
+"""``tf.function``: functions that are traced once for each signature, as in TensorFlow, and then replayed."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from functools import update_wrapper
 from typing import Any, NoReturn
@@ -9,13 +10,24 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tapemagic.engine.nest import is_leaf, leaves, ordered, pack, parts_of
+from tapemagic.engine.recording import live
 from tapemagic.engine.tensor.messages import require_function, shown
-from tapemagic.engine.tensor.tensor import Traced
+from tapemagic.engine.tensor.tensor import Tensor, Traced, unwrap
+from tapemagic.engine.tensor.variable import Slice, Variable
 from tapemagic.errors import UnsupportedArgumentError
-from tapemagic.programs import function as replay
+from tapemagic.programs.function import checked_function
+from tapemagic.programs.traced_once import TracedOnce
 from tapemagic.tf.core.convert import PYTHON_NUMBERS, tensor
+from tapemagic.tf.core.dtype import as_dtype
 from tapemagic.tf.core.tensor import eager
 from tapemagic.tf.errors import InvalidArgumentError
+from tapemagic.tf.ops.creation import TensorSpec
+
+RESOURCE = "TensorSpec(shape=(), dtype=tf.resource, name=None)"
+"""TensorFlow's description of a Variable that a trace reads."""
+
+ANY_ARGUMENTS = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+"""The flags of code that takes any number of arguments."""
 
 
 class Function:
@@ -59,11 +71,42 @@ class Function:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function, converting arrays to tensors, and numbers in the result as well."""
-        arguments = self._converted(args, kwargs)
+        args, kwargs = self._converted(args, kwargs)
         # Asked at each call, so that run_functions_eagerly also affects functions that were decorated before.
-        run = self.python_function if functions_run_eagerly() else self._traced
-        result = run(*arguments[0], **arguments[1])
-        return pack(result, map(_result, leaves(result)))
+        if functions_run_eagerly():
+            return _finished(self.python_function(*args, **kwargs))
+        before = self._traced.programs_cache.traces
+        result = _finished(self._traced(*args, **kwargs))
+        if self._traced.programs_cache.traces > before:
+            described = self._described(args, kwargs, result)
+            self._traced.programs_cache.signatures.append(described)
+        return result
+
+    def experimental_get_tracing_count(self) -> int:
+        """Return how often the function was traced, which runs its Python code."""
+        return int(self._traced.programs_cache.traces)
+
+    def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
+        """Describe the arguments and results of each trace."""
+        return "\n\n".join(self._traced.programs_cache.signatures)
+
+    def _described(self, args: Any, kwargs: Any, result: Any) -> str:
+        """Describe a trace in TensorFlow's words."""
+        parameters = self._parameters()
+        given = {} if parameters is None else parameters.bind(*args, **kwargs).arguments
+        lines = ["Input Parameters:"]
+        for name, value in given.items():
+            kind = parameters.parameters[name].kind.name  # type: ignore[union-attr]
+            lines.append(f"  {name} ({kind}): {_kind_of(value)}")
+        captures = [f"  {i}: {RESOURCE}" for i in self._traced.programs_cache.captures] or [
+            "  None"
+        ]
+        return "\n".join([*lines, "Output Type:", f"  {_kind_of(result)}", "Captures:", *captures])
+
+    def parameter_names(self) -> list[str]:
+        """Return the names of the parameters, in their order."""
+        parameters = self._parameters()
+        return [] if parameters is None else list(parameters.parameters)
 
     def source(self, *args: Any, **kwargs: Any) -> str:
         """Return the NumPy source of the program for such arguments; without arguments, of all programs."""
@@ -77,8 +120,38 @@ class Function:
         if self.input_signature is not None:
             # A signature fixes the dtypes: Python numbers become tensors of the declared dtype, so no new trace is
             # needed for them.
+            args, kwargs = self._bound(args, kwargs) if kwargs else (args, kwargs)
             args = self._signed(args)
-        return pack((args, kwargs), map(_argument, leaves((args, kwargs))))
+        elif kwargs or len(args) != self._count_of_parameters():
+            # Default values and keywords lead to the same trace as positional arguments.
+            args, kwargs = self._bound(args, kwargs)
+        return pack((args, kwargs), _told_apart([*map(_argument, leaves((args, kwargs)))]))
+
+    def _count_of_parameters(self) -> int:
+        """Count the parameters of a plain function or method, or return -1 if some need more than counting."""
+        code = getattr(self.python_function, "__code__", None)
+        if code is None or code.co_kwonlyargcount or code.co_flags & ANY_ARGUMENTS:
+            return -1
+        return int(code.co_argcount - inspect.ismethod(self.python_function))
+
+    def _bound(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """Return all arguments, with defaults, by position where possible."""
+        parameters = self._parameters()
+        try:
+            bound = None if parameters is None else parameters.bind(*args, **kwargs)
+        except TypeError:  # raised again by the call, with the function's name
+            bound = None
+        if bound is None:
+            return args, kwargs
+        bound.apply_defaults()
+        return bound.args, bound.kwargs
+
+    def _parameters(self) -> inspect.Signature | None:
+        """Return the parameters, or None for a function written in C that has no signature."""
+        try:
+            return inspect.signature(self.python_function)
+        except (TypeError, ValueError):
+            return None
 
     def _signed(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Convert arguments to tensors and check them against the input signature."""
@@ -92,11 +165,97 @@ class Function:
             for x, spec in zip(args, specs, strict=True)
         )
 
-    def get_concrete_function(self, *_args: Any, **_kwargs: Any) -> NoReturn:
-        """Raise an error, because there are no graphs."""
+    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+        """Return the function for one kind of arguments: examples, TensorSpecs, and Python values, which are fixed.
+
+        It is traced at its first call.
+        """
+        if not args and not kwargs and self.input_signature is not None:
+            args = self.input_signature
+        return ConcreteFunction(self, args, kwargs)
+
+
+class ConcreteFunction:
+    """A traced function for one kind of arguments, which takes the tensors among them.
+
+    Parameters
+    ----------
+    function : Function
+    args, kwargs : tuple, dict
+        Examples or TensorSpecs for tensors; other values are fixed.
+    """
+
+    def __init__(self, function: Function, args: Any, kwargs: Any) -> None:
+        self.function = function
+        names = [*function.parameter_names(), *(f"arg{k}" for k in range(len(args)))]
+        given = {**dict(zip(names, args, strict=False)), **kwargs}
+        self._fixed = {name: x for name, x in given.items() if not _has_tensors(x)}
+        self._specs = {
+            name: pack(x, map(_spec, leaves(x))) for name, x in given.items() if _has_tensors(x)
+        }
+        self.name = function.python_function.__name__
+
+    @property
+    def structured_input_signature(self) -> Any:
+        """The specifications of the arguments, by position and by name."""
+        return tuple({**self._specs, **self._fixed}.values()), {}
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function with tensors of the kind for which it was made."""
+        passed = {**dict(zip(self._specs, args, strict=False)), **kwargs}
+        unknown = passed.keys() - self._specs.keys()
+        missing_names = self._specs.keys() - passed.keys()
+        if unknown - self._fixed.keys() or missing_names or len(args) > len(self._specs):
+            raise TypeError(
+                f"{self.name}(...) takes {', '.join(self._specs) or 'no arguments'}; received {len(args)} positional "
+                f"arguments and {sorted(kwargs)}"
+            )
+        for name, spec in self._specs.items():
+            passed[name] = pack(spec, map(_matching, _parts(passed[name], spec), leaves(spec)))
+        return self.function(**{**passed, **self._fixed})
+
+    def __repr__(self) -> str:
+        return f"<ConcreteFunction {self.name}({', '.join(self._specs)})>"
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
         raise UnsupportedArgumentError(
-            "tf.function makes no graph here, and so has no concrete functions: call the function itself"
+            f"there are no graphs here, so a concrete function has no .{name}: call it with tensors"
         )
+
+
+def _has_tensors(x: Any) -> bool:
+    return any(isinstance(part, Traced | np.ndarray | TensorSpec) for part in leaves(x))
+
+
+def _spec(x: Any) -> Any:
+    return (
+        x if isinstance(x, TensorSpec) else TensorSpec(tensor(x).shape, as_dtype(tensor(x).dtype))
+    )
+
+
+def _kind_of(x: Any) -> str:
+    """Describe an argument or a result as TensorFlow does."""
+    if isinstance(x, Traced | np.ndarray):
+        return f"TensorSpec(shape={tuple(tensor(x).shape)}, dtype=tf.{as_dtype(tensor(x).dtype).name}, name=None)"
+    if isinstance(x, list | tuple):
+        kind = "List" if isinstance(x, list) else "Tuple"
+        return f"{kind}[{', '.join(map(_kind_of, x))}]"
+    if isinstance(x, Mapping):
+        return f"Dict[{', '.join(f'[{key!r}, {_kind_of(part)}]' for key, part in x.items())}]"
+    return f"Literal[{x!r}]"
+
+
+def _told_apart(arguments: list[Any]) -> list[Any]:
+    """Copy a tensor that is passed twice: f(x, x) has the trace of f(x, y), as in TensorFlow."""
+    if len(arguments) < 2 or live():  # a tape knows a tensor by its object
+        return arguments
+    seen: set[int] = set()
+    for k, x in enumerate(arguments):
+        if isinstance(x, Tensor) and (id(x) in seen or seen.add(id(x))):  # type: ignore[func-returns-value]
+            arguments[k] = eager(tensor(np.copy(unwrap(x))))
+    return arguments
 
 
 def _argument(x: Any) -> Any:
@@ -104,7 +263,14 @@ def _argument(x: Any) -> Any:
     return eager(tensor(x)) if isinstance(x, np.ndarray) and x.dtype.kind in "biufc" else x
 
 
+def _finished(result: Any) -> Any:
+    """Convert the numbers, arrays and Variables in a result to tensors."""
+    return pack(result, map(_result, leaves(result)))
+
+
 def _result(x: Any) -> Any:
+    if isinstance(x, Variable | Slice):
+        return eager(np.copy(x))
     if isinstance(x, Traced) or not isinstance(x, (*PYTHON_NUMBERS, np.ndarray, np.generic)):
         return x
     return eager(tensor(x))
@@ -147,11 +313,17 @@ def function(
     experimental_compile: bool | None = None,
     **options: Any,
 ) -> Any:
-    """Turn a function into a program of NumPy calls (TensorFlow builds a graph); see `tapemagic.function`.
+    """Turn a function into a program of NumPy calls, by TensorFlow's contract (TensorFlow builds a graph).
 
-    The first two calls with new shapes and dtypes are traced; later calls replay the program. A function that prints or
-    draws random numbers runs eagerly: ``print`` happens at every call, in TensorFlow only once per graph. Values and
-    gradients are the same. Arrays are passed as tensors, and numbers are returned as tensors, as in TensorFlow.
+    The function is traced once for each signature: the shapes and dtypes of tensors, the values of Python numbers and
+    strings, the identity of other objects. Python's side effects, such as ``print``, happen while it is traced. What it
+    reads outside, except Variables, is a constant of the trace. Later calls replay the program: in order, they draw by
+    `tf.random` and Dropout, print by `tf.print`, check by `tf.debugging` and call `tf.py_function` again.
+
+    What cannot be a program runs eagerly at each call, and `why_eager` says why: a function that draws by ``np.random``
+    or ``random``, sets a seed, or takes numbers out of tensors. While a tape records, the function also runs eagerly.
+    ``if`` and ``while`` on tensors are traced once for each path. `tapemagic.function` also notices changed Python
+    values.
 
     Parameters
     ----------
@@ -160,7 +332,7 @@ def function(
     input_signature : sequence of TensorSpec, optional
         Shapes and dtypes that the arguments are checked against.
     autograph, jit_compile, reduce_retracing, experimental_implements : optional
-        Accepted without effect: they don't change values.
+        Accepted without effect: they don't change values. Each shape has a trace, even if the signature has None.
 
     Returns
     -------
@@ -171,6 +343,8 @@ def function(
     ------
     FunctionError
         If the function is a generator or asynchronous.
+    ValueError
+        If a later trace than the first one makes Variables.
 
     Warns
     -----
@@ -185,6 +359,8 @@ def function(
     ...     return x * x
     >>> print(square(tf.constant(3.0)))
     tf.Tensor(9.0, shape=(), dtype=float32)
+    >>> square.experimental_get_tracing_count()
+    1
     """
     # Names of older versions for `reduce_retracing` and for type hints: accepted without effect.
     unknown = options.keys() - {"experimental_relax_shapes", "experimental_follow_type_hints"}
@@ -197,7 +373,7 @@ def function(
     if isinstance(func, Function):
         # Decorated twice: one trace is enough.
         func = func.python_function
-    return Function(replay.function(func), input_signature)
+    return Function(TracedOnce(checked_function(func), _finished), input_signature)
 
 
 # A list, so that run_functions_eagerly changes it without a `global` statement.

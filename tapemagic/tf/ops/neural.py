@@ -104,7 +104,7 @@ def dropout(
         else [n if k is None else k for k, n in zip(noise_shape, elements.shape, strict=True)]
     )
     # An axis of length 1 in noise_shape draws one number for all elements along it, which are then dropped together.
-    drawn = np.asarray(random.uniform(size, seed=seed))
+    drawn = unwrap(random.uniform(size, seed=seed))
     return np.where(
         # Scaled by 1 / (1 - rate), so that the expected value stays the same and nothing changes at test time.
         # np.where, since 0 * inf would be nan.

@@ -18,7 +18,7 @@ from tapemagic.nn.arguments import positive, share
 from tapemagic.nn.conversions import as_array
 from tapemagic.nn.input_spec import InputSpec
 from tapemagic.nn.layer import Layer
-from tapemagic.nn.random import generator
+from tapemagic.nn.random import draw, generator
 
 
 class Gated(Layer):
@@ -134,7 +134,7 @@ class Gated(Layer):
         """Draw which inputs dropout keeps."""
         how = f"the layer {self.path!r}, which draws random numbers,"
         require_computed(unwrap(inputs), how, IN_PARTS)
-        return generator(self._own).random(shape) >= self.dropout
+        return draw("random", shape, rng=self._own) >= self.dropout
 
     def _checked_states(self, given: Any, batch: int, what: str) -> list[Any]:
         """Return the states as a list, or raise ShapeError."""
