@@ -351,6 +351,10 @@ def f(u, out): np.multiply(u, 2.0, out=out)\na = np.zeros(()); f(x.numpy(), a); 
 class A:\n @functools.cached_property\n def k(self): return 2.0 * float(x)\ny = A().k * x
 def walk(tree):\n if isinstance(tree, float): return tree * 2.0\n return sum(walk(t) for t in tree)\ny = walk([[float(x)], [1.0]]) * x
 get = operator.attrgetter('k'); y = get(types.SimpleNamespace(k=2.0 * float(x))) * x
+h = []; t = threading.Thread(target=lambda v: h.append(float(v)), args=(x,)); t.start(); t.join(); y = h[0] * x
+h = []\ndef f(v): h.append(float(v))\nt = threading.Thread(target=f, args=(x * 2,)); t.start(); t.join()\ny = h[0] * x
+with concurrent.futures.ThreadPoolExecutor(1) as e: k = list(e.map(float, [x * 2]))\ny = k[0] * x
+with concurrent.futures.ThreadPoolExecutor(1) as e: k = e.submit(float, x).result()\ny = k * x
 """
 """A plain number leaves the tape and comes back, so the gradient lacks a part."""
 
@@ -562,6 +566,8 @@ def plot(ax, f, at): ax.plot(at, f(at))\nfig, ax = plt.subplots(); g = lambda u:
 memo = {}\ndef loss(u):\n key = round(float(u), 3)\n if key not in memo: memo[key] = 'seen'\n return 3.0 * u ** 2\nprint(loss(x)); y = loss(x) * 2.0
 f = lambda u: np.exp(-u) * 2.0\ntangent = lambda t, at: f(at) - f(at) * (t - at)\nprint(tangent(1.0, float(x))); y = f(x) * 3.0
 names = [f'w{i}' for i in range(2)]; values = dict(zip(names, [x, w])); print({k: float(u) for k, u in values.items()}); y = values['w0'] * values['w1'] * 0.5
+t = threading.Thread(target=lambda v: print(float(v)), args=(x * 2,)); t.start(); t.join(); y = x * x
+def show(v): print(f"{float(v):.3f}")\nt = threading.Thread(target=show, args=(x,)); t.start(); t.join()\ny = x * x
 """
 """The gradient is right, and no plain number comes near the target."""
 
