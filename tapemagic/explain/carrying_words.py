@@ -55,6 +55,10 @@ OPERATIONS = (
 """Syntax that may convert a value."""
 
 
+ASSIGNING = {"assign", "assign_add", "assign_sub"}
+"""Methods that change a Variable."""
+
+
 class Certainty(IntEnum):
     """The certainty that a plain value is used in another value."""
 
@@ -112,6 +116,7 @@ class Search:
 
     - `is_narrow`: Whether to follow only what the programs show, and not what code may do that isn't read.
     - `steps`: Whether results that change in steps count.
+    - `assignments`: Whether values assigned to Variables count.
     - `found`: The exits.
     - `words`: The words that the values may have come from.
     """
@@ -121,11 +126,12 @@ class Search:
         bindings: Bindings,
         conversions: Conversions,
         steps: bool,
+        assignments: bool,
         *starts: Value,
         is_narrow: bool = False,
     ) -> None:
         self.bindings, self.conversions = bindings, conversions
-        self.steps, self.is_narrow = steps, is_narrow
+        self.steps, self.assignments, self.is_narrow = steps, assignments, is_narrow
         self.found: set[Exit] = set()
         self.words: set[Word] = set()
         self._stack = [*map(State, starts)]
@@ -160,6 +166,8 @@ class Search:
                 self._follow_word(value, item)
             case Part(node, own):
                 self._go(node, item=own)
+            case Arguments(call) if called_name(call) in ASSIGNING and not self.assignments:
+                pass
             case Arguments(call):
                 if call not in self.conversions.calls:
                     self._convert(call)

@@ -32,6 +32,7 @@ def flows_into(
     source: str,
     asking_place: Place | None,
     steps: bool = False,
+    assignments: bool = True,
     namespace: Mapping[str, Any] | None = None,
 ) -> list[Certainty]:
     """Return for each conversion how certain it is that its result is used in a value.
@@ -41,6 +42,7 @@ def flows_into(
       source's name don't count.
     - `asking_place`: The line that asks. The first line of a file means its end.
     - `steps`: Bool, default: False. Count results that change in steps.
+    - `assignments`: Bool, default: True. Count values assigned to Variables.
     - `namespace`: The values of the program's names, which tell which of them belong to libraries.
     """
     expression = expression_of(value)
@@ -59,7 +61,7 @@ def flows_into(
         cells = _cells(files | {asking_place.file} if asking_place is not None else files)
         kinds = _kinds(trees, cells, namespace or {})
         after = _cells_after(files, cells)
-        flows = _flows_into(trees, cells, after, read, source, asked, steps, kinds)
+        flows = _flows_into(trees, cells, after, read, source, asked, steps, assignments, kinds)
         found = dict(zip(read, flows, strict=True))
     return [Certainty.PERHAPS if x is None else found.get(x, Certainty.PERHAPS) for x in known]
 
@@ -115,6 +117,7 @@ def _flows_into(
     source: str,
     asked: tuple[ast.expr, ast.Module, int],
     steps: bool,
+    assignments: bool,
     kinds: frozenset[tuple[str, str]],
 ) -> list[Certainty]:
     """Answer `flows_into` for parsed programs, so that answers can be cached."""
@@ -123,7 +126,7 @@ def _flows_into(
     read = partial(Bindings, source=source, names=dict(kinds), asked=asking)
     while True:
         bindings = read(programs[:MAX_PROGRAMS])
-        search = partial(Search, bindings, conversions, steps)
+        search = partial(Search, bindings, conversions, steps, assignments)
         # A name that no program binds comes from code that wasn't read.
         is_whole = len(programs) <= MAX_PROGRAMS and bindings.binds(asking.value)
         wide = search(asking.value, ANYTHING if is_whole else EVERYTHING)
@@ -140,7 +143,7 @@ def _flows_into(
     if wide.found:
         # Cells that only use one of the words may be older versions of others.
         shown = bindings if programs == own else read(own[:MAX_PROGRAMS])
-        likely = Search(shown, conversions, steps, asking.value, is_narrow=True).found
+        likely = Search(shown, conversions, steps, assignments, asking.value, is_narrow=True).found
     certainties = (Certainty.NO, Certainty.PERHAPS, Certainty.LIKELY)
     return [certainties[(x in wide.found) + (x in wide.found & likely)] for x in exits]
 

@@ -61,10 +61,15 @@ def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Ce
     target = q.target if differentiated is None else differentiated
     events = [event for event in exits_before(q) if not is_flat(event)]
     flows = _flows(q, events, steps=False)
+    # Of a gradient that was converted, assignments take steps of a descent.
+    steps = [event for event in events if flows[event] and _is_gradient(q, event)]
+    within = _flows(q, steps, steps=False, assignments=False)
     best: tuple[Event, Certainty] | None = None
     used = UsedConstants(q, target)
     insensitive = dict[object, bool]()
     for event in events:
+        if within.get(event, Certainty.LIKELY) < Certainty.LIKELY:
+            continue
         # Printing a value says nothing on an equal number.
         is_used = event.kind == "exit" and used.has(event)
         line = event.place and event.place[:2]
@@ -91,7 +96,15 @@ def _binds_target(q: Question, event: Event) -> bool:
     return len(binding) == 1 and on(binding[0], line)
 
 
-def _flows(q: Question, events: Sequence[Event], steps: bool) -> dict[Event, Certainty]:
+def _is_gradient(q: Question, event: Event) -> bool:
+    """Return True if a conversion on the same line turned a gradient into a plain value."""
+    with_it = (e.number for e in q.snapshot.events_of("exit") if e.place == event.place)
+    return any(map(q.snapshot.order_of, with_it))
+
+
+def _flows(
+    q: Question, events: Sequence[Event], steps: bool, assignments: bool = True
+) -> dict[Event, Certainty]:
     """Return how certainly exits are used in the target, by the name for which that is least certain."""
     if not events:
         return {}
@@ -101,7 +114,7 @@ def _flows(q: Question, events: Sequence[Event], steps: bool) -> dict[Event, Cer
     names = [x for x in _names(q) if any(made_from(place, x) for place in places)] or [
         q.target_name
     ]
-    arguments = q.source_name, q.program.place, steps, q.program.namespace
+    arguments = q.source_name, q.program.place, steps, assignments, q.program.namespace
     flows = [flows_into(exits, name, *arguments) for name in names]
     return dict(zip(events, map(min, zip(*flows, strict=True)), strict=True))
 
