@@ -61,6 +61,7 @@ def test_ours(number: int) -> None:
     assert repr(value_of(imports[2], program[2])) == program[3].rstrip("\n")
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the libraries themselves
 @pytest.mark.parametrize("number", range(1, 11))
 @pytest.mark.parametrize("name", MODULES)
 def test_theirs(name: str, number: int) -> None:

@@ -103,6 +103,7 @@ ALLOWED_OUTSIDE: dict[str, tuple[str, ...]] = {
     "drawing": ("numpy", "graphviz", "pygraphviz", "IPython"),
     "nn.datasets": ("numpy", "tqdm"),
     "tf.ops.special": ("numpy", "scipy"),
+    "tf.io": ("numpy", "PIL"),
     "tf.keras.pictures": ("numpy", "PIL"),
     "nn.callbacks": ("numpy", "tqdm", "tensorboard"),
     "programs": ("numpy",),

@@ -257,6 +257,41 @@ def test_banded_hessians(f: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < work[1] < 5 * work[0]
 
 
+@pytest.mark.parametrize("accumulated", [np.cumprod, np.cumsum])
+@pytest.mark.parametrize("axis", [0, -1])
+@pytest.mark.parametrize(
+    ("shape", "other"),
+    [
+        ((1, 3, 3, 1), (3, 1, 3)),
+        ((3, 1, 3), (1, 3, 3, 1)),
+        ((9, 1), (1, 3)),
+        ((3, 1, 3), (3, 1)),
+        ((3, 3, 1), (3,)),
+        ((1, 3, 3), (3, 3, 3)),
+    ],
+)
+def test_operands_that_broadcast(
+    shape: tuple[int, ...],
+    other: tuple[int, ...],
+    axis: int,
+    accumulated: Program,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nonzero elements may need all elements of a smaller operand, in their order and not in its shape."""
+    rng = np.random.default_rng(0)
+    b, weights = rng.normal(size=other), rng.normal(size=np.broadcast_shapes(shape, other))
+
+    def f(x: Any) -> Any:
+        a = np.reshape(accumulated(x, axis=axis) + 1.0, shape)
+        return np.sum(weights * (np.cos(a * b) + a / (2 + b * b)))
+
+    x = rng.normal(size=(3, 3))
+    hessian = tm.hessian(f)(x)
+
+    by_rows(monkeypatch)
+    np.testing.assert_allclose(hessian, tm.hessian(f)(x), 1e-12, 1e-12)
+
+
 def test_zeros_are_exact() -> None:
     """A zero that is not named stays zero where a slope is infinite, as beside a diagonal."""
     x = tm.constant(np.concatenate([[0.0], np.arange(1.0, 40.0)]))

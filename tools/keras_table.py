@@ -28,6 +28,7 @@ DIFFERENCES = """\
   variables of `add_weight`.
 - The `name` of a layer's variable is `dense/kernel:0`, as TensorFlow 2 prints it in its first tutorials; its `path` is
   Keras 3's `dense/kernel`, without the name of a model around the layer.
+- `tf.image.decode_jpeg` is Pillow's: pixels may differ from TensorFlow's by a few of 256 levels.
 - Random numbers are NumPy's: a seed repeats them, and they differ from TensorFlow's.
 """
 """Differences on purpose."""

@@ -88,6 +88,7 @@ NAMESPACES = (
     "compat",
     "compat.v1",
     "image",
+    "io",
     "strings",
     "keras",
     *(

@@ -48,16 +48,20 @@ class Journal:
     - `lost`: Whether a repetition draws other numbers, because another thread has drawn as well.
     """
 
-    __slots__ = ("entries", "keeps", "lost", "place")
+    __slots__ = ("_restored", "entries", "keeps", "lost", "place")
 
     def __init__(self) -> None:
         self.entries: list[Drawn | Outcome] = []
         self.place = 0
         self.keeps = True
         self.lost = False
+        self._restored: dict[int, Any] = {}
 
     def add(self, entry: Drawn | Outcome) -> None:
         """Note an effect."""
+        if self._restored and isinstance(entry, Drawn):
+            before = self._restored.pop(id(entry.rng), entry.before)
+            self.lost = self.lost or not _same(before, entry.before)
         if self.keeps:
             self.entries.insert(self.place, entry)
             self.place += 1
@@ -71,7 +75,9 @@ class Journal:
                 drawn.setdefault(id(entry.rng), []).append(entry)
         with _drawing:
             for draws_of_one in drawn.values():
-                self.lost = not _undo(draws_of_one) or self.lost
+                first = draws_of_one[0]
+                self._restored[id(first.rng)] = first.before
+                _undo(draws_of_one)
         self.entries[start:] = [entry for entry in later if isinstance(entry, Outcome)]
         self.place = start
 
@@ -81,16 +87,14 @@ class Journal:
         return list(drawn.values())
 
 
-def _undo(drawn: list[Drawn]) -> bool:
+def _undo(drawn: list[Drawn]) -> None:
     """Set a generator back to its state before the first of these draws, unless there were others since then."""
     rng = drawn[0].rng
     states = [*(x.before for x in drawn[1:]), rng.bit_generator.state]
     # Another thread may have drawn in between. Its numbers must not be drawn again, so this call gets new ones.
     pairs = zip(drawn, states, strict=True)
-    if not all(x.after is None or _same(x.after, state) for x, state in pairs):
-        return False
-    rng.bit_generator.state = drawn[0].before
-    return True
+    if all(x.after is None or _same(x.after, state) for x, state in pairs):
+        rng.bit_generator.state = drawn[0].before
 
 
 def _same(a: Any, b: Any) -> bool:

@@ -6,11 +6,12 @@ import linecache
 import os
 import re
 import sys
+from collections.abc import Sequence
 from functools import cache
 from types import CodeType
 from typing import Any, Literal, NamedTuple
 
-from tapemagic.engine.recording import live
+from tapemagic.engine.recording import live, open_blocks, tapes_of_threads
 
 MAX_EVENTS_PER_LINE = 32
 """The maximum number of events per source line that a tape keeps, the first ones."""
@@ -71,13 +72,18 @@ def is_flat(event: Event) -> bool:
 
 
 def record_exit(x: Any, how: str) -> None:
-    """Record that the call `how` converts a tensor to something that no tape can follow."""
-    tapes = live()
-    if not tapes:
+    """Record that the call `how` converts a tensor to something that no tape can follow.
+
+    A tape doesn't record the operations of other threads, but what these convert may come back.
+    """
+    tapes: Sequence[Any] = live()
+    if not (tapes or open_blocks):
         return
     i = x._read()._id
-    for tape in tapes:
-        if i in tape._tracked:
+    # A tape begins to track a Variable when this thread reads it, which it may do later.
+    is_read_later = not tapes and getattr(x, "trainable", False)
+    for tape in tapes or tapes_of_threads():
+        if is_read_later or i in tape._tracked:
             tape._record_event("exit", i, how)
 
 

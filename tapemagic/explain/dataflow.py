@@ -1,10 +1,9 @@
 """Find out from a program's source whether a plain value, such as the result of ``float(x)``, may be used in another.
 
-A tape can't see where a plain number goes. The rule is the same for every kind of program: a value that left the tape
-is carried by *words*, which are names, attributes, functions and operators; an expression that reads a carrying word
-makes the words that it is bound to carry it as well. Two readings of the source apply that rule. The first assumes that
-code it can't read keeps and returns its arguments: if the target doesn't read a carrying word there, the value did no
-harm. The second follows only what the source shows, so it finds the likely cause of a None.
+A tape can't see where a plain number goes. Programs are read into *bindings* of words, which are names, attributes and
+results of functions; code that can't be read counts as if it kept and returned its arguments (see `word_bindings`). A
+search follows the target's words back: a conversion that it doesn't reach did no harm (see `carrying_words`). A second
+search follows only what the source shows, so it finds the likely cause of a None.
 """
 
 from __future__ import annotations
@@ -13,15 +12,15 @@ import ast
 import builtins
 import linecache
 import sys
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from tapemagic.engine.events import CELL_FILE, EVALUATED, Place, origin_of, source_lines
-from tapemagic.explain.carrying_words import Asked, Certainty, Exit, Reading
+from tapemagic.explain.carrying_words import Certainty, Conversions, Exit, Search
 from tapemagic.explain.known_functions import kind_of
-from tapemagic.explain.program_text import MAX_PARSED, around, expression_of, text_of
+from tapemagic.explain.program_text import MAX_PARSED, SCOPES, around, expression_of, text_of
+from tapemagic.explain.word_bindings import ANYTHING, EVERYTHING, Asked, Bindings, Value
 
 MAX_PROGRAMS = 100
 """Maximum number of programs to read; with more, it isn't known which words carry a value into the target."""
@@ -122,27 +121,35 @@ def _flows_into(
     kinds: frozenset[tuple[str, str]],
 ) -> list[Certainty]:
     """Answer `flows_into` for parsed programs, so that answers can be cached."""
-    options = exits, source, steps, assignments, dict(kinds)
-    own = programs = _with_definitions(trees, cells, asked[0])
+    asking, conversions = Asked(*asked), Conversions(exits)
+    own = programs = _with_definitions(trees, cells, asking.value)
+    read = partial(Bindings, source=source, names=dict(kinds), asked=asking)
     while True:
-        reading = Reading(programs[:MAX_PROGRAMS], *options, Asked(*asked), is_narrow=False)
-        wide = reading.flows()
-        if len(programs) > MAX_PROGRAMS:
-            wide = reading.carried_anywhere()
-            break
-        # Later cells with a carrying word may pass the value on; earlier ones may have named an object that stores it.
-        words, storing = reading.carrying_names(), reading.storing_names()
+        bindings = read(programs[:MAX_PROGRAMS])
+        search = partial(Search, bindings, conversions, steps, assignments)
+        # A name that no program binds comes from code that wasn't read.
+        is_whole = len(programs) <= MAX_PROGRAMS and bindings.binds(asking.value)
+        wide = search(asking.value, ANYTHING if is_whole else EVERYTHING)
+        # Later cells may bind a word of the target's; earlier ones may have named an object that stores a value.
+        words = wide.names()
+        carries = partial(_carries, search)
+        storing = bindings.storing_names(carries) if cells else set()
         named = [x for x in cells if (words if x in after else storing) & names_of_cell(x).used]
-        new = [x for x in (_tree_of(cell.file) for cell in named) if x not in programs]
-        if not new:
+        new = {_tree_of(cell.file) for cell in named}.difference(programs)
+        if not new or len(programs) > MAX_PROGRAMS:
             break
         programs = _with_definitions((*programs, *new), cells, asked[0])
-    narrow = wide
-    if any(wide):
-        # Cells that only use a carrying word may be older versions of others.
-        narrow = Reading(own[:MAX_PROGRAMS], *options, Asked(*asked), is_narrow=True).flows()
+    likely = set[Exit]()
+    if wide.found:
+        # Cells that only use one of the words may be older versions of others.
+        shown = bindings if programs == own else read(own[:MAX_PROGRAMS])
+        likely = Search(shown, conversions, steps, assignments, asking.value, is_narrow=True).found
     certainties = (Certainty.NO, Certainty.PERHAPS, Certainty.LIKELY)
-    return [certainties[a + (a and b)] for a, b in zip(wide, narrow, strict=True)]
+    return [certainties[(x in wide.found) + (x in wide.found & likely)] for x in exits]
+
+
+def _carries(search: Callable[..., Search], value: Value) -> bool:
+    return bool(search(value).found)
 
 
 def _with_definitions(
@@ -153,72 +160,60 @@ def _with_definitions(
     - `cells`: The cells, the newest first: the newest definition of a function counts.
     - `value`: The target, whose names count as well.
     """
-    programs = dict.fromkeys(trees)
-    asked = {x.id for x in ast.walk(value) if isinstance(x, ast.Name)}
-    while True:
-        known, wanted = set[str](), set(asked)
-        for names in map(names_of, programs):
-            known |= names.defined.union(names.bound)
+    programs, more = dict[ast.Module, None](), [*trees]
+    asked, known = {x.id for x in ast.walk(value) if isinstance(x, ast.Name)}, set[str]()
+    wanted = set(asked)
+    while more and len(programs) <= MAX_PROGRAMS:
+        programs |= dict.fromkeys(more)
+        for names in map(names_of, more):
+            known |= names.defined | names.bound
             wanted |= names.used
-        new = [x for tree in programs for x in modules_of(names_of(tree)) if x not in programs]
+        more = [tree for names in map(names_of, more) for tree in modules_of(names)]
         for cell in cells:
             names = names_of_cell(cell)
+            defined = names.defined | (names.bound if asked & names.bound else set())
             # A module of the user that a cell imports defines names as well.
-            defined = names.defined.union(x.bound for x in names.imports if modules_of(names, x))
-            named = defined | set(names.bound) if asked & set(names.bound) else defined
-            if (named & wanted) - known:
-                new.append(_tree_of(cell.file))
-                known |= named
-        new = [x for x in new if x not in programs]
-        if not new or len(programs) > MAX_PROGRAMS:
-            return tuple(programs)
-        programs |= dict.fromkeys(new)
+            defined |= {bound for module, bound in names.imports if _module_of(module)}
+            if (defined & wanted) - known:
+                more.append(_tree_of(cell.file))
+                known |= defined
+        more = [tree for tree in more if tree not in programs]
+    return tuple(programs)
 
 
 def _tree_of(file: str) -> ast.Module:
     return text_of(Place(file, 1, ""))[0]
 
 
-class Import(NamedTuple):
-    """An imported name: the module that the statement names, the name in it, and the name that it binds."""
-
-    module: str
-    name: str
-    bound: str
-
-
 class Names(NamedTuple):
-    """The names in a program: those that it uses, with attributes, defines as functions or classes, binds and imports.
+    """The names in a program: those that it uses, with attributes, defines as functions or classes, and binds.
 
-    A name is in `bound` once for each place that binds it to a value.
+    `imports` are the modules that it imports, or imports from, with the names that this binds.
     """
 
     used: frozenset[str]
     defined: frozenset[str]
-    bound: Sequence[str]
-    imports: Sequence[Import]
+    bound: frozenset[str]
+    imports: frozenset[tuple[str, str]]
 
 
 @lru_cache(MAX_PARSED)
 def names_of(tree: ast.Module) -> Names:
     """Return the names in a program."""
-    used, defined = set[str](), set[str]()
-    bound, imports = list[str](), list[Import]()
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(name, context):
-                used.add(name)
-                if isinstance(context, ast.Store):
-                    bound.append(name)
-            case ast.Attribute(_, name):
-                used.add(name)
-            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
-                defined.add(name)
-            case ast.Import(aliases) | ast.ImportFrom(_, aliases):
-                for x in aliases:
-                    module = getattr(node, "module", None) or x.name
-                    imports.append(Import(module, x.name, x.asname or x.name.split(".")[0]))
-    return Names(frozenset(used), frozenset(defined), bound, imports)
+    nodes = [*ast.walk(tree)]
+    names = [x for x in nodes if isinstance(x, ast.Name)]
+    imports = {
+        (getattr(node, "module", None) or x.name, x.asname or x.name.split(".")[0])
+        for node in nodes
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for x in node.names
+    }
+    return Names(
+        frozenset({x.id for x in names} | {x.attr for x in nodes if isinstance(x, ast.Attribute)}),
+        frozenset(x.name for x in nodes if isinstance(x, SCOPES)),
+        frozenset(x.id for x in names if isinstance(x.ctx, ast.Store)),
+        frozenset(imports),
+    )
 
 
 @lru_cache(8192)
@@ -227,32 +222,26 @@ def names_of_cell(cell: Cell) -> Names:
     return names_of.__wrapped__(_tree_of(cell.file))
 
 
-def modules_of(names: Names, *imports: Import) -> list[ast.Module]:
-    """Return the programs of the user's own modules that a program, or some imports of it, name."""
-    modules = dict.fromkeys(x.module for x in imports or names.imports)
-    files = (getattr(sys.modules.get(name), "__file__", None) for name in modules)
-    return [_tree_of(file) for file in files if file and origin_of(file) == ""]
+def modules_of(names: Names) -> list[ast.Module]:
+    """Return the programs of the user's own modules that a program imports."""
+    files = {_module_of(module): None for module, _ in names.imports}
+    return [_tree_of(file) for file in files if file]
+
+
+def _module_of(name: str) -> str:
+    """Return the file of a module, or '' if it isn't the user's."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return file if file and origin_of(file) == "" else ""
 
 
 def _kinds(
     trees: Sequence[ast.Module], cells: Sequence[Cell], namespace: Mapping[str, Any]
 ) -> frozenset[tuple[str, str]]:
-    """Return the kinds of the names in programs and cells."""
-    programs = [*map(names_of, trees), *map(names_of_cell, cells)]
-    bound = Counter(name for names in programs for name in names.bound)
-    kinds = {name: kind_of(value) for name, value in _roots(programs, namespace)}
-    # The value of a name that is bound again says nothing on its earlier values.
-    return frozenset((x, kind) for x, kind in kinds.items() if kind != "fixed" or bound[x] < 2)
-
-
-def _roots(programs: Sequence[Names], namespace: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the names of programs with their values, as far as these are known: imported, built in, or bound."""
-    for name in frozenset[str]().union(*(names.used for names in programs)):
-        if name in namespace:
-            yield name, namespace[name]
-        elif hasattr(builtins, name):
-            yield name, getattr(builtins, name)
-    # A function may import a library itself.
-    for x in (x for names in programs for x in names.imports):
-        if module := sys.modules.get(x.module.split(".")[0]):
-            yield x.bound, getattr(module, x.name, module)
+    """Return the kinds of the names in programs and cells whose values are known."""
+    values, known = dict[str, Any](), {**vars(builtins), **namespace}
+    for names in (*map(names_of, trees), *map(names_of_cell, cells)):
+        values |= {name: known[name] for name in names.used & known.keys()}
+        # A function may import a library itself.
+        modules = ((bound, sys.modules.get(x.split(".")[0])) for x, bound in names.imports)
+        values |= {bound: module for bound, module in modules if module and bound not in known}
+    return frozenset((name, kind) for name, x in values.items() if (kind := kind_of(x)))

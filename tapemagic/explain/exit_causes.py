@@ -14,12 +14,13 @@ from typing import Any
 from tapemagic.engine.events import Event, is_flat
 from tapemagic.engine.tensor.tensor import Traced, id_of
 from tapemagic.explain.advice import lost_track, replacement, takes_gradient
-from tapemagic.explain.carrying_words import Certainty, on
+from tapemagic.explain.carrying_words import Certainty
 from tapemagic.explain.dataflow import flows_into
 from tapemagic.explain.formatting import format_line
 from tapemagic.explain.program_text import made_from, names_bound, text_of
 from tapemagic.explain.query import Question, Reason
 from tapemagic.explain.sensitivity import UsedConstants, is_insensitive
+from tapemagic.explain.word_bindings import on
 
 SHOWN = 3
 """Maximum number of lines to name."""
@@ -62,12 +63,12 @@ def lost_part(q: Question, differentiated: Any = None) -> tuple[Event | None, Ce
     flows = _flows(q, events, steps=False)
     # Of a gradient that was converted, assignments take steps of a descent.
     steps = [event for event in events if flows[event] and _is_gradient(q, event)]
-    other = _flows(q, steps, steps=False, assignments=False)
+    within = _flows(q, steps, steps=False, assignments=False)
     best: tuple[Event, Certainty] | None = None
     used = UsedConstants(q, target)
     insensitive = dict[object, bool]()
     for event in events:
-        if event in other and other[event] < Certainty.LIKELY:
+        if within.get(event, Certainty.LIKELY) < Certainty.LIKELY:
             continue
         # Printing a value says nothing on an equal number.
         is_used = event.kind == "exit" and used.has(event)

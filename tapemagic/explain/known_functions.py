@@ -1,77 +1,53 @@
 """Known functions: what those of Python, NumPy and common libraries do with their arguments, by name or by library.
 
-All others count as code that can't be read: see `carrying_words`.
+All others count as code that can't be read: see `word_bindings`.
 """
 
 from __future__ import annotations
 
-import builtins
-import sys
-from types import ModuleType
+from types import BuiltinMethodType, MethodType, ModuleType
 from typing import Any
 
-import numpy as np
 
-from tapemagic.engine.events import origin_of
-from tapemagic.engine.tensor.tensor import Tensor
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
-SHOWING = {
-    "matplotlib", "seaborn", "plotly", "bokeh", "tqdm", "logging", "warnings", "IPython", "ipywidgets", "rich", "print"
-}  # fmt: skip
-"""Libraries, and the function print, that show or store values, and return no results that a program computes with."""
 
-PURE = {"numpy", "math", "cmath", "scipy", "builtins", "statistics", "json", "pickle", "itertools"}
-"""Modules whose functions change none of their arguments, apart from those that `written_by` knows."""
+SHOWING = _words("matplotlib seaborn plotly bokeh tqdm logging warnings IPython ipywidgets rich")
+"""Libraries that show or store values, and return no results that a program computes with."""
 
-NUMBERS = int, float, complex, str, bytes, np.generic
-"""Types of values that no call changes."""
+PURE = _words("numpy math cmath scipy builtins statistics json pickle itertools")
+"""Modules whose functions change none of their arguments, apart from ``out=`` and where nobody uses their result."""
 
-STEPS = (
+FLAT = _words(
     "all allclose any argmax argmin argpartition argsort array_equal bool ceil count_nonzero digitize fix flatnonzero "
-    "floor format id int isclose isfinite isinf isinstance isnan len nonzero print range repr rint round searchsorted "
-    "sign signbit stop_gradient str trunc type zeros_like ones_like hash callable bincount histogram exists time"
+    "floor id int isclose isfinite isinf isinstance isnan len nonzero print range rint round searchsorted "
+    "sign signbit stop_gradient trunc type zeros_like ones_like hash callable bincount histogram exists time"
 )
-FLAT = frozenset(STEPS.split())
 """Functions whose result doesn't change, or isn't meant to, if their arguments change slightly."""
 
-SIZES = {"shape", "ndim", "size", "dtype"}
+SIZES = _words("shape ndim size dtype")
 """Attributes of arrays that don't change with their numbers."""
 
-REFLECTION = {"globals", "vars", "locals", "__dict__", "setattr", "__setattr__", "exec", "eval"}
-"""Names with which a program binds names that are strings."""
-
-READING = (REFLECTION - {"setattr", "__setattr__"}) | {"getattr", "asdict", "astuple", "attrgetter"}
-"""Names with which a program reads names that are strings."""
-
-VIEWS = (
-    "ravel reshape asarray asanyarray atleast_1d atleast_2d atleast_3d transpose squeeze swapaxes view diagonal nditer "
-    "memoryview iter next min max reversed enumerate zip items values get setdefault nullcontext loc iloc at iat super"
+REFLECTION = _words(
+    "globals vars locals __dict__ setattr __setattr__ exec eval getattr asdict astuple attrgetter exc_info"
 )
-SHARING = frozenset(VIEWS.split())
-"""Functions and attributes whose result may share memory, or items, with their argument or owner."""
+"""Names with which a program binds or reads names that are strings, or all names."""
 
-WRITING_TEXT = {"str", "repr", "format", "ascii", "bytes", "join", "dumps", "array2string", "array_str"}  # fmt: skip
-"""Functions and methods that return text."""
+VIEWS = _words("loc iloc at iat T flat data ravel reshape transpose squeeze view diagonal fill put")
+"""Attributes of tables and arrays that share their items, or store in them."""
 
-PARSING = {
-    "float", "complex", "eval", "literal_eval", "loads", "load", "fromstring", "float64", "Decimal", "Fraction"
-}  # fmt: skip
-"""Functions that read numbers in text."""
+FRESH = FLAT | _words("str repr format join dumps float complex float64")
+"""Functions that return numbers or texts, which can't store anything."""
 
-STORING = {
-    "dump", "save", "savez", "savetxt", "setitem", "iadd", "isub", "imul", "write", "writerow", "fill", "sort",
-    "__setitem__"
-}  # fmt: skip
-"""Functions of modules, and methods of classes, that write into an argument."""
-
-TEXTS = {"repr()", "str()", "format()", "pickle"}
+TEXTS = frozenset(["repr()", "str()", "format()", "pickle"])
 """Conversions to text or bytes."""
 
-MATH = {"math", "cmath"}
+MATH = frozenset(["math", "cmath"])
 """Modules whose functions convert their arguments."""
 
 CONVERTING = {
-    "float()": {"float", "float64", "float32", "fsum"},
+    "float()": {"float", "__float__", "float64", "float32", "fsum"},
     "complex()": {"complex", "complex128"},
     "np.asarray": {"array", "asarray", "asanyarray", "ascontiguousarray"},
 }
@@ -81,27 +57,17 @@ CONVERTING = {
 def kind_of(value: Any) -> str:
     """Return what calls of a value, or of its methods, do with their arguments.
 
-    Returns 'shows' for a library that shows values, 'pure' for functions that change no argument, 'type' for a class
-    of Python, 'fixed' for a value that no call changes, 'own' for an object of a user class, and '' for all others.
+    Returns 'shows' for a library that shows values, 'pure' for functions that change no argument, or ''.
     """
     if value is print:
         return "shows"
-    if isinstance(value, ModuleType):
-        name = value.__name__
-    elif isinstance(value, (*NUMBERS, Tensor)) or value is None:
-        return "fixed"
-    else:
-        is_function = callable(value) and hasattr(value, "__module__")
-        name = getattr(value if is_function else type(value), "__module__", None) or ""
-    package = name.split(".")[0]
+    # A method such as h.append belongs to an object, a function of C to a module.
+    is_method = isinstance(value, MethodType | BuiltinMethodType) and not isinstance(
+        value.__self__, ModuleType
+    )
+    is_code = isinstance(value, ModuleType) or (callable(value) and not is_method)
+    module = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
+    package = (module or type(value).__module__).split(".")[0]
     if package in SHOWING:
         return "shows"
-    if package == "builtins":
-        is_known = any(value is known for known in vars(builtins).values())
-        return ("type" if isinstance(value, type) else "pure") if is_known else ""
-    is_code = isinstance(value, ModuleType) or callable(value)
-    if package in PURE and is_code:
-        return "pure"
-    file = getattr(sys.modules.get(type(value).__module__), "__file__", None)
-    is_own = package == "__main__" or (file and origin_of(file) == "")
-    return "own" if is_own and not is_code else ""
+    return "pure" if package in PURE and is_code else ""

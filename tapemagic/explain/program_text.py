@@ -31,6 +31,9 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 SUMS = ast.Add | ast.Sub
 SCOPES = Function | ast.ClassDef
 EMPTY = ast.Module([], [])
+COMPREHENSIONS = ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp
+"""Expressions whose loop variables exist only inside them."""
+
 MAX_PARSED = 512
 """Maximum number of programs whose syntax is kept: a question on a cell may read all cells of a notebook."""
 
@@ -384,14 +387,6 @@ def _flow(statement: ast.stmt) -> Flow:
     return Flow(set(), set())
 
 
-def is_assignment(value: ast.expr) -> bool:
-    """Return True if an expression calls a method that assigns to a Variable."""
-    match value:
-        case ast.Call(ast.Attribute(_, method)):
-            return method in {"assign", "assign_add", "assign_sub"}
-    return False
-
-
 def written_by(value: ast.expr) -> tuple[ast.expr | None, list[ast.expr]]:
     """Return the object that a call stores its arguments in, and those arguments, or None and an empty list."""
     match value:
@@ -443,20 +438,42 @@ def _names(node: ast.AST) -> Flow:
     return flow
 
 
-def parameters(function: Function) -> set[str]:
-    """Return the names of a function's parameters."""
-    return {part.arg for part in ast.walk(function.args) if isinstance(part, ast.arg)}
+def parameters(function: Any) -> list[str]:
+    """Return the names of a function's parameters, those by position first."""
+    arguments = function.args
+    rest = [arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]
+    every = (*arguments.posonlyargs, *arguments.args, *filter(None, rest))
+    return [part.arg for part in every]
 
 
-def own_names(function: Function) -> set[str]:
-    """Return the local names of a function, including its parameters."""
-    bound, shared = parameters(function), set()
-    for node in ast.walk(function):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            bound.add(node.id)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            shared.update(node.names)
-    return bound - shared
+@lru_cache(1024)
+def local_names(scope: Any) -> frozenset[str]:
+    """Return the names that a function, a lambda, a class body or a comprehension binds itself."""
+    if isinstance(scope, COMPREHENSIONS):
+        return frozenset(names_bound(part.target for part in scope.generators))
+    bound, shared = set(parameters(scope) if hasattr(scope, "args") else ()), set[str]()
+    stack: list[ast.AST] = [scope.body] if isinstance(scope, ast.Lambda) else [*scope.body]
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.Name(name, ast.Store() | ast.Del()):
+                bound.add(name)
+            case ast.Global(names) | ast.Nonlocal(names):
+                shared.update(names)
+            case ast.alias(name, asname):
+                bound.add(asname or name.split(".")[0])
+        if name := captured(node):
+            bound.add(name)
+        if not isinstance(node, ast.Lambda | SCOPES):
+            stack += ast.iter_child_nodes(node)
+    return frozenset(bound - shared)
+
+
+def captured(node: ast.AST) -> str:
+    """Return the name that a definition, an ``except`` clause or a pattern binds, or ''."""
+    kinds = SCOPES | ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping
+    name = getattr(node, "name", None) or getattr(node, "rest", None)
+    return name if name and isinstance(node, kinds) else ""
 
 
 def innermost_function(tree: ast.Module, line: int) -> Function | ast.Lambda | None:

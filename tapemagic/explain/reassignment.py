@@ -16,9 +16,9 @@ from tapemagic.explain.program_text import (
     Function,
     around,
     expression_of,
+    local_names,
     names_read,
     on_line,
-    own_names,
     parameters,
     statements,
     text_of,
@@ -122,7 +122,7 @@ def _bindings(place: Place | None, expression: ast.expr) -> Iterator[tuple[Place
         if not isinstance(scope, Function):
             continue
         yield place, _assigned_in(scope.body, expression)
-        if name in own_names(scope) - parameters(scope):
+        if name in local_names(scope).difference(parameters(scope)):
             return
         if name in parameters(scope):
             passed_to.add(scope.name)

@@ -302,18 +302,18 @@ def function(f: Callable[..., Any] | None = None, *, max_programs: int = 8) -> A
     return Function(checked_function(f), max_programs)
 
 
-def checked_function(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that can be traced, or raise an error."""
+def checked_function(f: Callable[..., Any], decorator: str = "tm.function") -> Callable[..., Any]:
+    """Return a function that can be traced, or raise an error that names the decorator."""
     if isinstance(f, Function):
         f = f.python_function
     candidate: Any = f
     if isinstance(candidate, classmethod | staticmethod):
         name = type(f).__name__
         raise OptionError(
-            f"tm.function takes a function, not a {name}: write @{name} above @tm.function"
+            f"{decorator} takes a function, not a {name}: write @{name} above @{decorator}"
         )
     if not callable(candidate) or isinstance(candidate, type):
-        raise OptionError(f"tm.function takes a function, not {shown(f)}: write tm.function(f)")
+        raise OptionError(f"{decorator} takes a function, not {shown(f)}: write {decorator}(f)")
     inner = inspect.unwrap(getattr(f, "func", f))
     odd = (
         (inspect.isgeneratorfunction, "a generator: return a list"),
@@ -322,5 +322,5 @@ def checked_function(f: Callable[..., Any]) -> Callable[..., Any]:
     )
     for test, what in odd:
         if test(inner):
-            raise FunctionError(f"tm.function takes no function that is {what}")
+            raise FunctionError(f"{decorator} takes no function that is {what}")
     return f

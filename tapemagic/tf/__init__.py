@@ -235,7 +235,7 @@ __version__ = VERSION
 newaxis = None
 
 # tf.keras brings in tapemagic.nn with all its layers: programs that only use a tape shouldn't pay for that import.
-LATER = ("data", "image", "keras", "strings", "train")
+LATER = ("data", "image", "io", "keras", "strings", "train")
 """Submodules that are imported when they are first used."""
 
 OF_KERAS = ("initializers", "losses", "metrics", "optimizers")

@@ -19,6 +19,14 @@ from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.dtype import numpy_dtype
 from tapemagic.tf.core.missing import missing
 from tapemagic.tf.errors import InvalidArgumentError
+from tapemagic.tf.io import (
+    decode_bmp,
+    decode_image,
+    decode_jpeg,
+    decode_png,
+    encode_jpeg,
+    encode_png,
+)
 
 
 class ResizeMethod:
@@ -641,6 +649,7 @@ def random_saturation(image: Any, lower: float, upper: float, seed: int | None =
 __all__ = [
     "ResizeMethod", "adjust_brightness", "adjust_contrast", "adjust_gamma", "adjust_hue",
     "adjust_saturation", "central_crop", "convert_image_dtype", "crop_to_bounding_box",
+    "decode_bmp", "decode_image", "decode_jpeg", "decode_png", "encode_jpeg", "encode_png",
     "flip_left_right", "flip_up_down", "grayscale_to_rgb", "hsv_to_rgb", "image_gradients",
     "pad_to_bounding_box", "per_image_standardization", "psnr", "random_brightness",
     "random_contrast", "random_crop", "random_flip_left_right", "random_flip_up_down", "random_hue",

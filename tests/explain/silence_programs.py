@@ -314,6 +314,47 @@ with warnings.catch_warnings(record=True) as caught:\n warnings.simplefilter('al
 class H(logging.Handler):\n def emit(self, record): seen.append(record.args[0])\nseen = []; lg = logging.getLogger('zz'); lg.addHandler(H()); lg.warning('%s', float(x)); lg.handlers.clear(); y = seen[0] * x
 fig, ax = plt.subplots(); line, = ax.plot([float(x)], [1.0]); y = line.get_xdata()[0] * x; plt.close(fig)
 counts, edges, _ = plt.hist(v.numpy() * float(x), bins=2); plt.close('all'); y = edges[0] * x
+class Config:\n def __init__(self, **kw): self.opts = dict(kw)\n def get(self, k): return self.opts[k]\ncfg = Config(lr=2.0, k=float(x)); y = cfg.get('k') * x * 2.0
+def build(k):\n def layer(u): return u * k * 0.5\n return {'fwd': layer, 'name': 'a'}\nnet = build(float(x)); y = net['fwd'](x)
+scales = [s * 2.0 for s in map(float, (x, w))]\ny = sum(s * u for s, u in zip(scales, (x, w)))
+stats = {'mean': [], 'std': []}\nfor u in (x, w): stats['mean'].append(u.numpy() * 0.5)\ny = stats['mean'][0] * x
+rows = [{'name': 'a', 'value': float(x) * 2.0}]\ny = {r['name']: r['value'] for r in rows}['a'] * x
+buf = np.zeros((2, 3)); view = buf[0, 1:]; view += float(x) * 2.0; y = buf.sum() * x
+buf = np.zeros((2, 3)); cols = buf.T; cols[0, :] = float(x) * 3.0; y = np.sum(buf[:, 0]) * x
+out = {}\ndef emit(name, value, store=out): store[name] = value * 2.0\nemit('a', float(x)); y = out['a'] * x
+def ema(beta):\n s = 0.0\n while True:\n  got = yield s\n  if got is not None: s = beta * s + (1 - beta) * got\ng = ema(0.5); next(g); g.send(float(x)); y = next(g) * x
+class Registry:\n items = {}\n @classmethod\n def register(cls, name):\n  def wrap(f): cls.items[name] = f; return f\n  return wrap\n@Registry.register('half')\ndef half(u): return 0.5 * float(u)\ny = Registry.items['half'](x) * x
+class Model:\n def __init__(self): self.layers = []\n def add(self, layer): self.layers.append(layer); return self\n def __call__(self, u):\n  for layer in self.layers: u = layer(u)\n  return u\nm = Model().add(np.sin).add(lambda u: u * (2.0 * float(u))); y = m(x)
+text = json.dumps({'a': {'b': [float(x) * 2.0]}}); y = json.loads(text)['a']['b'][0] * x
+best = min([(abs(c - float(x)), c * float(x)) for c in (1.0, 2.0)]); y = best[1] * x
+fig, ax = plt.subplots(); line, = ax.plot([0.0, 1.0], [0.0, 2.0 * float(x)]); plt.close(fig); y = line.get_ydata()[1] * x
+with contextlib.ExitStack() as stack: k = stack.enter_context(contextlib.nullcontext(2.0 * float(x)))\ny = k * x
+class Temp:\n @property\n def c(self): return self._c\n @c.setter\n def c(self, u): self._c = 2.0 * float(u)\nt = Temp(); t.c = x; y = t.c * x
+def outer():\n k = 1.0\n def bump(u):\n  nonlocal k; k = 2.0 * float(u)\n def read(u): return k * u\n return bump, read\nbump, read = outer(); bump(x); y = read(x)
+Point = collections.namedtuple('Point', 'a b'); p = Point(1.0, 2.0 * float(x)); q = p._asdict(); y = q['b'] * x
+def f(u, k): return u * k\ndef g(u, k): return f(u, k)\ny = g(x, 2.0 * float(x))
+def f(u, k):\n if k > 100: return f(u, k - 1.0)\n return u * k\ny = f(x, 2.0 * float(x))
+def pair(a): return (1.0, (2.0, a))\ny = pair(2.0 * float(x))[1][1] * x
+def f(*args): return args[0][1]\ny = f((1.0, 2.0 * float(x))) * x
+h = {'a': [1.0]}; g = h['a']; g.append(2.0 * float(x)); y = h['a'][1] * x
+a = [0.0]; b = {'k': a}; c = b; c['k'][0] = 2.0 * float(x); y = a[0] * x
+def main():\n h = store(); h.append(2.0 * float(x)); return box[0] * x\ndef store(): return box\nbox = []\ny = main()
+def main(): return later(x)\ndef later(u):\n k = 2.0 * float(u)\n return k * u\ny = main()
+class A:\n def __init__(self): self.d = {}\n def __setitem__(self, k, u): self.d[k] = 2.0 * float(u)\n def __getitem__(self, k): return self.d[k]\na = A(); a['z'] = x; y = a['z'] * x
+class A:\n def __call__(self, u): self.last = 2.0 * float(u); return u\na = A(); a(x); y = a.last * x
+def make():\n vals = []\n def add(u): vals.append(2.0 * float(u))\n def total(): return sum(vals)\n return add, total\nadd, total = make(); add(x); y = total() * x
+def make():\n vals = []\n return vals.append, lambda: vals[-1]\nput, get = make(); put(2.0 * float(x)); y = get() * x
+k = 1.0\ntry:\n k = 2.0 * float(x); raise ValueError\nexcept ValueError: pass\ny = k * x
+with contextlib.suppress(ValueError):\n k = 2.0 * float(x); int('a'); k = 1.0\ny = k * x
+k = [z for u in (x,) if (z := 2.0 * float(u))]; y = z * x
+def f(u, out): np.multiply(u, 2.0, out=out)\na = np.zeros(()); f(x.numpy(), a); y = a * x
+class A:\n @functools.cached_property\n def k(self): return 2.0 * float(x)\ny = A().k * x
+def walk(tree):\n if isinstance(tree, float): return tree * 2.0\n return sum(walk(t) for t in tree)\ny = walk([[float(x)], [1.0]]) * x
+get = operator.attrgetter('k'); y = get(types.SimpleNamespace(k=2.0 * float(x))) * x
+h = []; t = threading.Thread(target=lambda v: h.append(float(v)), args=(x,)); t.start(); t.join(); y = h[0] * x
+h = []\ndef f(v): h.append(float(v))\nt = threading.Thread(target=f, args=(x * 2,)); t.start(); t.join()\ny = h[0] * x
+with concurrent.futures.ThreadPoolExecutor(1) as e: k = list(e.map(float, [x * 2]))\ny = k[0] * x
+with concurrent.futures.ThreadPoolExecutor(1) as e: k = e.submit(float, x).result()\ny = k * x
 """
 """A plain number leaves the tape and comes back, so the gradient lacks a part."""
 
@@ -504,6 +545,29 @@ class Ring:\n def __init__(self): self.buf = np.zeros(4); self.k = 2.0\n def los
 class Net:\n def __init__(self): self.params = {'k': 2.0}; self.cache = {}\n def loss(self, u):\n  h = self.params['k'] * u * u; self.cache['h'] = h.numpy(); return h\ny = Net().loss(x)
 class Net:\n def __init__(self): self.state = {'k': 2.0, 'last': 0.0}\n def loss(self, u):\n  h = self.state['k'] * u * u; self.state['last'] = h.numpy(); return h\nnet = Net(); y = net.loss(x)
 class Scaler:\n def __init__(self): self.k = 1024.0\n def scale(self, u): return u * self.k\n def update(self, u):\n  if not np.isfinite(float(u)): self.k /= 2\ns = Scaler(); y = s.scale(x * x); s.update(y)
+class Net:\n def __init__(self): self.k = 2.0; self.history = {'loss': []}\n def __call__(self, u): return self.k * u\n def step(self, u):\n  out = self(u) ** 2\n  self.history['loss'].append(float(out)); return out\nnet = Net()\nfor _ in range(2): y = net.step(x)
+def train(steps, verbose=True):\n losses = []\n for i in range(steps):\n  loss = np.mean((v * x - 2.0 * v) ** 2)\n  losses.append(float(loss))\n  if verbose and i % 2 == 0: print(f'step {i}: {losses[-1]:.4f}')\n return loss, losses\ny, losses = train(3)
+def numeric(f, at, h=1e-5): return (f(at + h) - f(at - h)) / (2 * h)\nf = lambda u: np.sin(u) * u ** 2\nprint(numeric(f, float(x))); y = f(x) * 2.0
+f = lambda u: 3.0 * u ** 2\nxs = np.linspace(0.0, 2.0, 5); plt.plot(xs, f(xs)); plt.plot(float(x), f(float(x)), 'o'); plt.close('all'); y = f(x) + 2.0 * x
+def f(u): return 3.0 * u ** 2 + 1.0\nprint(f(float(x)), f(2.0)); y = f(x)
+df = pd.DataFrame(columns=['step', 'loss'])\nfor i in range(2):\n y = (x - 3.0) ** 2 * 0.5\n df.loc[len(df)] = [i, float(y)]\nprint(df)
+history = []\nfor epoch in range(2):\n for batch in np.split(np.arange(4.0), 2):\n  y = np.mean((batch * x - 1.0) ** 2)\n  history.append({'epoch': epoch, 'loss': y.item()})\nprint(pd.DataFrame(history).tail())
+log = logging.getLogger('train')\nfor i in range(2):\n y = (x - 1.0) ** 2 * 0.5\n log.info('step %d loss %.3f', i, float(y)); log.debug(f'{y:.3f}')
+bar = tqdm(range(2), disable=True)\nfor i in bar:\n y = (x * 2.0 - i) ** 2; bar.set_postfix(loss=float(y), x=float(x)); bar.update()
+def forward(u, cache):\n a = 2.0 * u; cache['a'] = a.numpy(); z = np.tanh(a); cache['z'] = z.numpy(); return z * 3.0\ncache = {}; y = forward(x, cache); print(cache)
+class Momentum:\n def __init__(self, lr=0.1): self.lr, self.seen = lr, []\n def watch(self, u): self.seen.append(float(u))\nopt = Momentum()\nfor _ in range(2):\n y = (x * 2.0 - 1.0) ** 2; opt.watch(y)\nprint(opt.seen)
+def gen(n):\n for i in range(n):\n  loss = (x - i) ** 2 * 0.5; print(float(loss)); yield loss\nlosses = list(gen(2)); y = losses[0] + 2.0 * losses[1]
+best = {'loss': float('inf'), 'x': None}\nfor k in (1.0, 2.0):\n y = (k * x - 1.0) ** 2\n if float(y) < best['loss']: best.update(loss=float(y), x=x.numpy())\nprint(best)
+name = f'run-{float(x):.2f}'; os.path.join('out', name); y = 2.0 * x * x
+cfg = types.SimpleNamespace(k=2.0, verbose=True)\ndef loss(u):\n out = cfg.k * u * u\n if cfg.verbose: print(float(out))\n return out\ny = loss(x) + 0.1 * x
+def evaluate(model, data): return float(np.mean((model(data) - 1.0) ** 2))\nmodel = lambda d: d * x + 0.5\nprint(evaluate(model, np.arange(3.0))); y = np.mean((model(np.arange(3.0)) - 1.0) ** 2) * 2.0
+def clip(g, c): return np.clip(g, -c, c)\nprint(clip(float(x), 1.0)); y = clip(x * 3.0, 9.0) * 2.0
+def plot(ax, f, at): ax.plot(at, f(at))\nfig, ax = plt.subplots(); g = lambda u: 2.0 * u ** 2; plot(ax, g, float(x)); plt.close(fig); y = g(x) + 0.5
+memo = {}\ndef loss(u):\n key = round(float(u), 3)\n if key not in memo: memo[key] = 'seen'\n return 3.0 * u ** 2\nprint(loss(x)); y = loss(x) * 2.0
+f = lambda u: np.exp(-u) * 2.0\ntangent = lambda t, at: f(at) - f(at) * (t - at)\nprint(tangent(1.0, float(x))); y = f(x) * 3.0
+names = [f'w{i}' for i in range(2)]; values = dict(zip(names, [x, w])); print({k: float(u) for k, u in values.items()}); y = values['w0'] * values['w1'] * 0.5
+t = threading.Thread(target=lambda v: print(float(v)), args=(x * 2,)); t.start(); t.join(); y = x * x
+def show(v): print(f"{float(v):.3f}")\nt = threading.Thread(target=show, args=(x,)); t.start(); t.join()\ny = x * x
 """
 """The gradient is right, and no plain number comes near the target."""
 

@@ -180,9 +180,9 @@ def test_functions_that_log() -> None:
 
 
 def test_given_away() -> None:
-    """Another function may put what it is given anywhere, and read text as numbers."""
+    """Another function may put what it is given anywhere, and its result may come from it."""
     assert judged("a = float(x)\nfill(o, a)\ny = o") == PERHAPS
-    assert judged("a = pickle.dumps(x)  # here\ny = f(a)", how="pickle") == PERHAPS
+    assert judged("a = pickle.dumps(x)  # here\ny = f(a)", how="pickle") == YES
     assert judged("a = R(float(x))\ny = a.loss * 2") == PERHAPS
 
 

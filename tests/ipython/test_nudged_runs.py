@@ -445,7 +445,7 @@ def test_models(run: Run) -> None:
 
 def test_a_model_that_the_cell_makes(run: Run) -> None:
     """Its weights have no names in the cell, and are nudged as they are read for the first time."""
-    make = "m = nn.Sequential([nn.Dense(3, activation='tanh'), nn.Dense(1)])\nX = np.ones((4, 2))"
+    make = "m = nn.Sequential([nn.Dense(1, activation='tanh'), nn.Dense(1)])\nX = np.ones((4, 1))"
     run("from tapemagic import nn\nnp.random.seed(0)")
 
     healthy = repr(run(f"%%tape --check\n{make}\nloss = np.mean(m(X) ** 2)"))

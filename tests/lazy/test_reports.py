@@ -73,7 +73,7 @@ def test_second_order() -> None:
 
 @pytest.mark.thorough
 def test_many_cases() -> None:
-    """Every sixteenth, or a third of them."""
+    """Every sixteenth, or a quarter of them."""
     shown_without_computing(CASES[3 :: each(16)])
 
 

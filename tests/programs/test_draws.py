@@ -405,6 +405,11 @@ LINES = (
     "tf.random.uniform([2])",
     "{n} = source.normal([4]) - {a}",
     "{n} = tf.random.shuffle({a})",
+    "{n} = inner({a})",
+    "{n} = tf.cond(tf.reduce_sum({a}) > 0.0, lambda: {a} * tf.random.uniform([4]), lambda: {b} - v)",
+    "{n} = tf.scan(lambda a, e: a * 0.5 + e * tf.random.normal([]), {a})",
+    "_, {n} = tf.while_loop(lambda i, y: i < 2, lambda i, y: (i + 1, y + tf.random.normal([4])), [0, {a}])",
+    "v.assign_add(tf.tanh({a})); {n} = v + {b}",
 )
 """Lines of random functions."""
 
@@ -450,6 +455,7 @@ def test_random_functions(seed: int, capsys: Any, monkeypatch: Any) -> None:
             "source": source,
             "drop": nn.Dropout(0.3),
             "slope_of": slope_of,
+            "inner": wrap(lambda x: x * tf.random.uniform([4])),
         }
         exec(compile(text, "random_functions.py", "exec"), namespace)  # noqa: S102
         f = wrap(namespace["f"])

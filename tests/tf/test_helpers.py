@@ -226,3 +226,89 @@ def test_strings_have_no_numbers() -> None:
         tf.strings.join(["a", 1])
     with pytest.raises(OptionError, match="rows of different lengths"):
         tf.strings.split(["a b", "c"])
+
+
+def test_pictures_in_files(tmp_path: Path) -> None:
+    """Bytes are decoded and encoded by Pillow; what isn't a picture says so."""
+    image_module = pytest.importorskip("PIL.Image")
+    pixels = np.random.default_rng(0).integers(0, 256, (4, 5, 3)).astype("uint8")
+    path = tmp_path / "new/x.png"
+    tf.io.write_file(str(path), tf.io.encode_png(pixels))
+    content = tf.io.read_file(str(path))
+
+    assert content.dtype == tf.string
+    np.testing.assert_array_equal(tf.image.decode_png(content), pixels)
+    np.testing.assert_allclose(
+        tf.image.decode_image(content, channels=3, dtype=tf.float32), pixels / np.float32(255)
+    )
+    assert tf.io.decode_image(content, channels=1).shape == (4, 5, 1)
+    near = tf.image.decode_jpeg(tf.image.encode_jpeg(np.full((8, 8, 1), 90, "uint8")))
+    np.testing.assert_allclose(near, np.full((8, 8, 1), 90), atol=2)
+    for mode, channels in (("P", 3), ("1", 1)):
+        image_module.new(mode, (2, 3)).save(tmp_path / "m.png")
+        assert tf.image.decode_png(tf.io.read_file(str(tmp_path / "m.png"))).shape == (
+            3,
+            2,
+            channels,
+        )
+    image_module.new("LA", (2, 3)).save(tmp_path / "m.png")
+    with pytest.raises(OptionError, match="channels=3"):
+        tf.image.decode_png(tf.io.read_file(str(tmp_path / "m.png")))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Unknown image file format"):
+        tf.image.decode_image(b"no picture")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="convert_image_dtype"):
+        tf.io.encode_png(pixels / 255)
+    with pytest.raises(tf.errors.NotFoundError, match="No such file"):
+        tf.io.read_file("no.png")
+
+
+ROWS = np.random.default_rng(0).normal(size=(5, 3)).astype("float32")
+MATRICES = np.random.default_rng(1).normal(size=(5, 2, 3)).astype("float32")
+WEIGHTS = tf.Variable(np.eye(3, dtype="float32") + 0.5)
+
+
+@pytest.mark.parametrize(
+    ("function", "elems", "at_once"),
+    [
+        (lambda x: x[0] * x + x[1] ** 2 - 1.0, ROWS, True),
+        (lambda x: tf.reduce_sum(tf.sin(x) * x) / 2, ROWS, True),
+        (lambda x: tf.reduce_max(x, axis=[0, -1], keepdims=True) - x, MATRICES, True),
+        (lambda pair: tf.matmul(pair[0], WEIGHTS) + pair[1], (MATRICES, ROWS), True),
+        (lambda x: {"a": 2 - x, "b": x[::-1]}, ROWS, True),
+        (lambda x: x[:, None] * x[None, :], ROWS, True),
+        (lambda x: x * WEIGHTS, ROWS, True),
+        (lambda x: WEIGHTS * x, ROWS, False),  # the operator is that of the variable
+        (lambda _x: tf.constant([1.0, 2.0]), ROWS, True),
+        (lambda x: tf.nn.relu(x @ WEIGHTS), MATRICES, True),
+        (lambda x: x if x[0] > 0 else -x, ROWS, False),
+        (lambda x: x * float(x[0]), ROWS, False),
+        (lambda x: np.sin(x) * 2, ROWS, False),
+        (lambda x: tf.linalg.norm(x) * x, ROWS, False),
+    ],
+)
+def test_slices_at_once(function: Any, elems: Any, at_once: bool) -> None:
+    """What is computed for all slices is what a call for each gives, with its gradient."""
+    calls = []
+
+    def counted(x: Any) -> Any:
+        calls.append(x)
+        return function(x)
+
+    sources = tf.nest.map_structure(tf.constant, elems)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(sources)
+        found = tf.nest.flatten(tf.vectorized_map(counted, sources))
+        expected = tf.nest.flatten(tf.map_fn(function, sources))
+    assert (len(calls) == 2) == at_once
+    for a, b in zip(found, expected, strict=True):
+        assert (a.shape, a.dtype) == (b.shape, b.dtype)
+        np.testing.assert_allclose(a, b, rtol=1e-5)
+    for source in tf.nest.flatten(sources):
+        pair = [tape.gradient(y, source, unconnected_gradients="zero") for y in (found, expected)]
+        np.testing.assert_allclose(*pair, rtol=1e-4, atol=1e-6)
+
+
+def test_random_numbers_differ_between_slices() -> None:
+    """A draw is not shared by all slices."""
+    found = tf.vectorized_map(lambda x: x * 0 + tf.random.normal((3,)), ROWS).numpy()
+    assert len(np.unique(found)) == found.size

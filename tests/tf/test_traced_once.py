@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from tapemagic import tf
-from tapemagic.errors import EagerWarning
+from tapemagic.errors import EagerWarning, TapeError
 
 X = tf.constant([1.0, 2.0, 3.0])
 RNG = np.random.default_rng(0)
@@ -652,6 +652,27 @@ def test_a_concrete_function_takes_its_fixed_values() -> None:
     assert f(X).numpy().tolist() == (2 * X + 5).numpy().tolist()
     total = tf.function(lambda *parts: sum(parts[1:], parts[0]))
     assert float(total.get_concrete_function(X[0], X[0])(X[0], X[0] * 2)) == 3 * float(X[0])
+
+
+def test_a_concrete_function_assigns_a_variable() -> None:
+    """That it is given: another one, too, of the same shape and dtype."""
+    add = tf.function(lambda v, x: v.assign_add(x) + 0.0)
+    v, w = tf.Variable(1.0), tf.Variable(10.0)
+    f = add.get_concrete_function(v, tf.TensorSpec([], tf.float32))
+    assert [float(f(v, tf.constant(2.0))) for _ in range(3)] == [3.0, 5.0, 7.0]
+    assert [float(f(w, tf.constant(2.0))), float(w), float(v)] == [12.0, 12.0, 7.0]
+    with pytest.raises(TypeError, match="no Variable"):
+        f(tf.constant(1.0), tf.constant(2.0))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"shape \(2,\)"):
+        f(tf.Variable([1.0, 2.0]), tf.constant(2.0))
+
+
+def test_errors_name_the_decorator() -> None:
+    """Not the one of tapemagic itself."""
+    with pytest.raises(TapeError, match=r"tf\.function takes no function that is a generator"):
+        tf.function(lambda: (yield 1))
+    with pytest.raises(TapeError, match=r"write @staticmethod above @tf\.function"):
+        tf.function(staticmethod(lambda x: x))
 
 
 def test_what_does_not_match_an_input_signature() -> None:

@@ -1,4 +1,4 @@
-"""All steps of an LSTM or a GRU as a single operation, with the activations tanh and sigmoid."""
+"""The steps of an LSTM or a GRU as a single operation, with the activations tanh and sigmoid."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def _transposed(a: Any) -> Any:
 
 
 def _of_kernel(before: Any, slopes: Any) -> Any:
-    """Return the gradient of a kernel from the states before each step, and the gradients of the products with it."""
+    """Return the gradient of a kernel from the states before each step, and the gradients of their products."""
     units, width = before.shape[-1], slopes.shape[-1]
     rows = slopes.reshape((*slopes.shape[:-3], -1, width))
     return _transposed(before.reshape((-1, units))) @ rows

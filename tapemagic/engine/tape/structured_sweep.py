@@ -190,7 +190,8 @@ class StructuredSweep:
             return x if x.shape == full else np.broadcast_to(x, full)
         if x.shape != full:
             places = picked(self._repeated(x.shape, full), places)
-        return taken(x, places)
+        # All elements of a smaller operand have its shape.
+        return shaped(taken(x, places), (len(places),))
 
     def _selected(
         self, record: Any, positions: list[int], terms: dict[int, list[Term]]

@@ -79,14 +79,14 @@ class TensorBoard(Callback):
         self._batches = 0
 
     def on_train_batch_end(self, batch: int, logs: Logs = None) -> None:  # noqa: ARG002
-        """Write the results of a batch, if `update_freq` says so."""
+        """Write the results of every `update_freq`-th batch."""
         if self.update_freq and self._batches % self.update_freq == 0:
             for name, value in (logs or {}).items():
                 self._write("train", f"batch_{name}", value, self._batches)
         self._batches += 1
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Write the results of an epoch, the learning rate, and the weights if `histogram_freq` says so."""
+        """Write the results of an epoch, the learning rate, and every `histogram_freq`-th time the weights."""
         for name, value in (logs or {}).items():
             if name.startswith("val_"):
                 self._write("validation", f"epoch_{name.removeprefix('val_')}", value, epoch)

@@ -33,9 +33,7 @@ _RAGGED = (
 _SPARSE = (
     "tensors are dense here: keep zeros, or gather what you need with tf.gather and tf.scatter_nd"
 )
-_PICTURES = (
-    "write np.asarray(PIL.Image.open(path)), or plt.imread(path) and plt.imsave(path, image)"
-)
+_BY_PILLOW = "write np.asarray(PIL.Image.open(path))"
 _STATELESS = "write the function without stateless_, and seed=1"
 _FILES = "write Python's open(), or np.load and np.save"
 _FROM_LINES = "write from_tensor_slices of an array, or from_generator with Python's open()"
@@ -62,21 +60,21 @@ REFUSED: dict[str, str] = {
     "tf.train.Saver": "write tf.train.Checkpoint",
     "tf.summary": "logs for TensorBoard are not written: keep values in a list, and plot them with matplotlib",
     "tf.profiler": "use Python's cProfile",
-    "tf.io": _FILES,
     "tf.gfile": _FILES,
     "tf.trainable_variables": "a model or layer has its own: write model.trainable_variables",
     "tf.variable_creator_scope": "variables are always created directly: leave it out",
     "tf.config.experimental": _DEVICES,
     "tf.sysconfig": _DEVICES,
     "tf.logging": "use the module logging of Python",
-    "tf.image.decode_image": _PICTURES,
-    "tf.image.decode_jpeg": _PICTURES,
-    "tf.image.decode_png": _PICTURES,
-    "tf.image.encode_jpeg": _PICTURES,
-    "tf.image.encode_png": _PICTURES,
     "tf.image.stateless_random_flip_left_right": _STATELESS,
     "tf.image.stateless_random_crop": _STATELESS,
     "tf.image.stateless_random_brightness": _STATELESS,
+    "tf.image.decode_gif": "write decode_image(contents, expand_animations=False) for the first frame",
+    "tf.image.decode_jxl": _BY_PILLOW,
+    "tf.image.decode_webp": _BY_PILLOW,
+    "tf.io.decode_gif": "write decode_image(contents, expand_animations=False) for the first frame",
+    "tf.io.decode_jxl": _BY_PILLOW,
+    "tf.io.decode_webp": _BY_PILLOW,
     "tf.image.extract_patches": "write np.lib.stride_tricks.sliding_window_view, or tf.nn.conv2d",
     "tf.image.sobel_edges": "write tf.nn.depthwise_conv2d with the kernel",
     "tf.audio": "use the module wave of Python, or SciPy",
@@ -199,6 +197,7 @@ _FALLBACKS: dict[str, str] = {
     "tf.keras.datasets": "load the arrays with np.load, or those of scikit-learn's sklearn.datasets",
     "tf.keras.ops": "write NumPy's function, or that of tf or tf.math: both take tensors",
     "tf.keras": "tapemagic.nn lists what there is of Keras",
+    "tf.io": _FILES,
     "tf.strings": "write Python's methods on x.numpy().decode()",
     "tf.image": "write NumPy's functions on the pixels, such as np.clip and np.mean",
     "tf.data": "a tf.data.Dataset is made by from_tensor_slices, from_generator or range",

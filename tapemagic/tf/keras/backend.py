@@ -92,7 +92,7 @@ reshape = arrays.reshape
 
 
 def sqrt(x: Any) -> Any:
-    """Return the root of each element, 0 for negative ones."""
+    """Return the root of each element, and 0 for negative elements."""
     x = creation.convert_to_tensor(x)
     return tf_math.sqrt(selection.clip_by_value(x, 0.0, np.inf))
 
@@ -376,7 +376,7 @@ def is_sparse(tensor: Any) -> bool:
 
 
 def backend() -> str:
-    """Return "tensorflow", whose names and results these are."""
+    """Return "tensorflow", the library whose names this module has."""
     return "tensorflow"
 
 

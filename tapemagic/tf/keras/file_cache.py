@@ -107,7 +107,7 @@ def _is_valid(path: Path, file_hash: str | None, algorithm: str) -> bool:
 
 
 def _download(origin: str, target: Path, file_hash: str | None, algorithm: str) -> None:
-    """Write the file under a temporary name first, so that the cache never has a part of it."""
+    """Write the file under a temporary name first, so that the cache never has an incomplete file."""
     print(f"Downloading data from {origin}")  # noqa: T201 (as Keras does)
     partial = None
     try:

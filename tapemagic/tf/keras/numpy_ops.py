@@ -1,4 +1,4 @@
-"""NumPy's functions among Keras's operations: those that join, count, sort and decompose, and elementwise ones."""
+"""NumPy's functions among Keras's operations: elementwise functions, and functions that join, count and decompose."""
 
 from __future__ import annotations
 

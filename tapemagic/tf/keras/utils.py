@@ -365,7 +365,7 @@ def enable_interactive_logging() -> None:
 
 
 def is_interactive_logging_enabled() -> bool:
-    """Return True."""
+    """Return True, because `fit` shows its progress."""
     return True
 
 

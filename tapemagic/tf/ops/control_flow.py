@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from tapemagic.engine.effects import effect
+from tapemagic.engine.laziness import is_lazy
 from tapemagic.engine.nest import is_leaf, leaves, pack
-from tapemagic.engine.recording import live
+from tapemagic.engine.recording import live, silence
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.engine.tensor.variable import living, value_of
 from tapemagic.engine.tracing import tracer, untraced
@@ -24,6 +25,7 @@ from tapemagic.tf.core.tensor import eager
 from tapemagic.tf.errors import InvalidArgumentError
 from tapemagic.tf.nest import assert_same_structure
 from tapemagic.tf.ops.about import inside_function
+from tapemagic.tf.ops.all_slices import AllSlices
 from tapemagic.tf.ops.tensor_array import TensorArray
 
 Function = Callable[..., Any]
@@ -160,8 +162,54 @@ def map_fn(
 def vectorized_map(
     fn: Function, elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
 ) -> Any:
-    """Apply a function to each slice, like `map_fn`, without vectorization."""
-    return map_fn(fn, elems)
+    """Apply a function to each slice, like `map_fn`, and where its operations allow it to all slices at once.
+
+    The function is then called twice, instead of once for each slice; another result of the second call, such as random
+    numbers, leads to a call for each slice.
+    """
+    result = _of_all_slices(fn, elems)
+    return map_fn(fn, elems) if result is None else result
+
+
+def _of_all_slices(fn: Function, elems: Any) -> Any:
+    """Return the results of all slices, or None if the function needs them one by one."""
+    inputs = [eager(tensor(x)) for x in ([elems] if _is_array(elems) else leaves(elems))]
+    counts = {len(x) if x.ndim else 0 for x in inputs}
+    # A trace would see both calls, and the comparison of their results.
+    if tracer() is not None:
+        return None
+    # Few slices are not worth a second call.
+    if len(counts) != 1 or min(counts) < MIN_SLICES or any(is_lazy(unwrap(x)) for x in inputs):
+        return None
+    (count,) = counts
+
+    def called() -> Any:
+        stand_ins = [AllSlices(x) for x in inputs]
+        result = fn(stand_ins[0] if _is_array(elems) else pack(elems, stand_ins))
+        parts = [
+            x.every if isinstance(x, AllSlices) else _repeated(x, count) for x in leaves(result)
+        ]
+        return pack(result, parts)
+
+    try:
+        with silence():
+            first = called()
+        second = called()
+    # Any error: the calls for single slices raise it again, if it isn't one of the stand-in.
+    except Exception:  # noqa: BLE001
+        return None
+    pairs = zip(leaves(first), leaves(second), strict=True)
+    same = all(np.array_equal(unwrap(a), unwrap(b), equal_nan=True) for a, b in pairs)
+    return second if same else None
+
+
+def _repeated(x: Any, count: int) -> Any:
+    x = tensor(x)
+    return eager(np.broadcast_to(x, (count, *x.shape)))
+
+
+MIN_SLICES = 4
+"""The minimum number of slices that are computed at once."""
 
 
 def _slices(elems: Any) -> list[Any]:

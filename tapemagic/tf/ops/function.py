@@ -274,7 +274,13 @@ def _has_tensors(x: Any) -> bool:
     )
 
 
+class VariableSpec(TensorSpec):
+    """Shape and dtype of a Variable that a concrete function takes, and may assign."""
+
+
 def _spec(x: Any) -> Any:
+    if isinstance(x, Variable):
+        return VariableSpec(x.shape, x.dtype)
     return (
         x if isinstance(x, TensorSpec) else TensorSpec(tensor(x).shape, as_dtype(tensor(x).dtype))
     )
@@ -338,7 +344,14 @@ def _parts(x: Any, spec: Any) -> list[Any]:
 
 
 def _matching(x: Any, spec: Any) -> Any:
-    x_tensor = eager(tensor(x, None if isinstance(x, Traced) else spec.dtype))
+    if isinstance(spec, VariableSpec):
+        if not isinstance(x, Variable):
+            raise TypeError(
+                f"the argument {shown(x)} is no Variable, for which the function was made"
+            )
+        x_tensor = x
+    else:
+        x_tensor = eager(tensor(x, None if isinstance(x, Traced) else spec.dtype))
     if not spec.is_compatible_with(x_tensor):
         # A TypeError for a function with input_signature, InvalidArgumentError for a concrete function: it's both.
         raise invalid_argument(
@@ -421,7 +434,7 @@ def function(
     if isinstance(func, Function):
         # Decorated twice: one trace is enough.
         func = func.python_function
-    return Function(TracedOnce(checked_function(func), _finished), input_signature)
+    return Function(TracedOnce(checked_function(func, "tf.function"), _finished), input_signature)
 
 
 # A list, so that run_functions_eagerly changes it without a `global` statement.

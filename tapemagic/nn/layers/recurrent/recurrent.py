@@ -337,7 +337,7 @@ class Recurrent(Gated, Sequences):
         return False
 
     def _all_steps(self, projected: Any, states: list[Any]) -> Any:
-        """Return the states after all steps, side by side, and what the gradient needs after them.
+        """Return the states after all steps, side by side, followed by the values of the gates.
 
         `projected` are the inputs times the kernel, of the shape (steps, batch, gates * units).
         """
