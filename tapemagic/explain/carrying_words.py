@@ -135,12 +135,24 @@ class Search:
         self.found: set[Exit] = set()
         self.words: set[Word] = set()
         self._stack = [*map(State, starts)]
+        # The states that convert, and from which states the search came to each.
+        self._converting: set[State] = set()
+        self._origins = defaultdict[State, list[State]](list)
         seen = set[State]()
         while self._stack:
             self._now = self._stack.pop()
             if self._now not in seen:
                 seen.add(self._now)
                 self._follow(self._now.value, self._now.item)
+
+    def carrying(self) -> set[Value]:
+        """Return the values that came from a conversion, among those in which the search began or which it reached."""
+        carrying, stack = set(self._converting), [*self._converting]
+        while stack:
+            new = set(self._origins[stack.pop()]) - carrying
+            carrying |= new
+            stack += new
+        return {state.value for state in carrying if state == State(state.value)}
 
     def names(self) -> set[str]:
         """Return the names of programs and attributes that the values may have come from."""
@@ -152,11 +164,15 @@ class Search:
         for value in values:
             if value is not None:
                 now = self._now._replace(value=value, item=item, only_stored=False)
-                self._stack.append(now._replace(**changes))
+                then = now._replace(**changes) if changes else now
+                self._stack.append(then)
+                self._origins[then].append(self._now)
 
     def _convert(self, node: ast.AST) -> None:
         """Note the exits at an operation."""
-        self.found |= self.conversions.at.get(node, set())
+        if exits := self.conversions.at.get(node):
+            self.found |= exits
+            self._converting.add(self._now)
 
     def _follow(self, value: Value, item: Item) -> None:  # noqa: PLR0912 (a case per expression)
         """Go on to all values that a value was computed from."""

@@ -12,7 +12,7 @@ import ast
 import builtins
 import linecache
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from tapemagic.engine.events import CELL_FILE, EVALUATED, Place, origin_of, sour
 from tapemagic.explain.carrying_words import Certainty, Conversions, Exit, Search
 from tapemagic.explain.known_functions import kind_of
 from tapemagic.explain.program_text import MAX_PARSED, SCOPES, around, expression_of, text_of
-from tapemagic.explain.word_bindings import ANYTHING, EVERYTHING, Asked, Bindings, Value
+from tapemagic.explain.word_bindings import ANYTHING, EVERYTHING, Asked, Bindings
 
 MAX_PROGRAMS = 100
 """Maximum number of programs to read; with more, it isn't known which words carry a value into the target."""
@@ -132,8 +132,8 @@ def _flows_into(
         wide = search(asking.value, ANYTHING if is_whole else EVERYTHING)
         # Later cells may bind a word of the target's; earlier ones may have named an object that stores a value.
         words = wide.names()
-        carries = partial(_carries, search)
-        storing = bindings.storing_names(carries) if cells else set()
+        lost = search(*bindings.stored_values()).carrying() if cells else set()
+        storing = bindings.storing_names(lost)
         named = [x for x in cells if (words if x in after else storing) & names_of_cell(x).used]
         new = {_tree_of(cell.file) for cell in named}.difference(programs)
         if not new or len(programs) > MAX_PROGRAMS:
@@ -146,10 +146,6 @@ def _flows_into(
         likely = Search(shown, conversions, steps, assignments, asking.value, is_narrow=True).found
     certainties = (Certainty.NO, Certainty.PERHAPS, Certainty.LIKELY)
     return [certainties[(x in wide.found) + (x in wide.found & likely)] for x in exits]
-
-
-def _carries(search: Callable[..., Search], value: Value) -> bool:
-    return bool(search(value).found)
 
 
 def _with_definitions(

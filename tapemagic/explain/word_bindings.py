@@ -172,10 +172,14 @@ class Bindings:
         words = [self.uses[x] for x in ast.walk(value) if isinstance(x, ast.Name)]
         return all(x.plain in self.of or x.name == self.source for x in words)
 
-    def storing_names(self, carries: Callable[[Value], bool]) -> set[str]:
-        """Return the names of programs and attributes whose object stores a value for which a condition holds."""
+    def stored_values(self) -> list[Value]:
+        """Return the values that objects store."""
+        return [b.value for bound in self.of.values() for b in bound if b.is_stored]
+
+    def storing_names(self, values: Collection[Value]) -> set[str]:
+        """Return the names of programs and attributes whose object stores one of some values."""
         stores = [(x, b.value) for x, bound in self.of.items() for b in bound if b.is_stored]
-        storing, size = {word for word, value in stores if carries(value)}, -1
+        storing, size = {word for word, value in stores if value in values}, -1
         while len(storing) > size:
             size = len(storing)
             storing |= {x for x, y in self.sharing.items() if any(b.value in storing for b in y)}
