@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from threading import Barrier, Thread
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
 
 import tapemagic as tm
 from tapemagic.engine.recording import live, open_blocks
+from tapemagic.programs.tracing.trace import tracing
 
 
 def in_thread(work: Any) -> Any:
@@ -52,6 +55,34 @@ def test_a_thread_that_leaves_a_tape_open() -> None:
     in_thread(lambda: tm.GradientTape().__enter__())
 
     assert live() == ()
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_blocks_of_threads_end_in_any_order(first: int) -> None:
+    """Each block takes its own tape, or its trace, from the list of all, and no other's."""
+    before = [*open_blocks]  # another test leaves a tape open
+    tapes = [tm.GradientTape(), tm.GradientTape()]
+    for tape in tapes:
+        tape.__enter__()
+    tapes[first].__exit__(None, None, None)
+    assert [*before, ref(tapes[1 - first])] == open_blocks
+    tapes[1 - first].__exit__(None, None, None)
+
+    with tracing():
+        other = tm.GradientTape()
+        in_thread(other.__enter__)
+    assert [*before, ref(other)] == open_blocks
+    other.__exit__(None, None, None)
+    assert before == open_blocks
+
+
+def test_a_tape_left_open_on_a_thread_is_not_kept() -> None:
+    """The list of all open blocks keeps no recording alive."""
+    left = in_thread(lambda: ref(tm.GradientTape().__enter__()))
+
+    gc.collect()
+
+    assert left() is None
 
 
 def test_gradient_on_another_thread() -> None:

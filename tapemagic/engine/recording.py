@@ -167,8 +167,11 @@ live = _live.get
 # below 2**60 (GRADIENT): a billion operations per second would take 36 years to get there.
 new_id = itertools.count(1 << 20).__next__
 
-open_blocks: list[Recorder | None] = []
-"""The recording tapes on all threads, and None for each open trace; if empty, this thread's needn't be looked up."""
+open_blocks: list[Callable[[], Recorder | None] | None] = []
+"""Weak references to the recording tapes of all threads, and None for each open trace.
+
+If it is empty, tapes of this thread needn't be looked up. A tape that a thread left open must not be kept alive.
+"""
 
 clock = [-new_id()]
 """The stamp of results that are computed now while no tape records."""
@@ -210,7 +213,7 @@ def push_tape(tape: Recorder) -> int:
     """Start recording on this thread; return the time."""
     tapes = recording_tapes()
     _live.set((*tapes, tape) if tape not in tapes else tapes)
-    open_blocks.append(tape)
+    open_blocks.append(ref(tape))
     now = new_id()
     clock[0] = -now
     return now
@@ -225,10 +228,8 @@ def pop_tape(tape: Recorder) -> int:
         _live.set(tapes[:-1])
     else:
         _live.set(tuple(other for other in tapes if other is not tape))
-    if open_blocks[-1] is tape:
-        open_blocks.pop()
-    else:  # an outer block, or another thread's came later
-        open_blocks.remove(tape)
+    # Not pop(): another thread may have appended its tape meanwhile.
+    open_blocks.remove(ref(tape))
     now = new_id()
     clock[0] = -now
     return now
@@ -251,7 +252,8 @@ def tapes_of_threads() -> Sequence[Recorder]:
     """Return the tapes that record on other threads, if none does on this one."""
     if live() or _silenced.get():
         return ()
-    return [tape for tape in open_blocks if tape is not None and tape._recording]
+    tapes = [tape() for tape in [*open_blocks] if tape is not None]
+    return [tape for tape in tapes if tape is not None and tape._recording]
 
 
 @contextmanager

@@ -628,6 +628,6 @@ def tracing(trace: Trace | None = None) -> Iterator[Trace]:
         with trace_into(trace):
             yield trace
     finally:
-        open_blocks.pop()
+        open_blocks.remove(None)  # the last item may be another thread's tape
         _current.reset(token)
         trace.close()
