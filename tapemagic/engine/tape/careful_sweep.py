@@ -31,7 +31,7 @@ from tapemagic.engine.tensor.precision import wider
 from tapemagic.engine.tensor.tensor import Tensor, id_of, unwrap, wrap
 from tapemagic.engine.tracing import one_call, tracer
 
-NUMBER = np.float64
+NUMBER, ARRAY = np.float64, np.ndarray
 
 TRUE, FALSE = np.True_, np.False_
 
@@ -54,20 +54,21 @@ Mask = Any
 def may_have_nan(grads: Gradients, ids: Iterable[int]) -> bool:
     """Return False if it is quickly seen that no gradient has a nan. Each sweep asks."""
     g: Any
-    for g in map(grads.get, ids):
+    for i in ids:
+        g = grads.get(i)
         # The true type: the class of a traced value is that of a number or an array.
         kind = type(g)
         if kind is Tensor:
-            g = g._value  # noqa: PLW2901
+            g = g._value
             kind = type(g)
         if kind is not NUMBER:
             if g is None:
                 continue
-            if kind is np.ndarray:
+            if kind is ARRAY:
                 if not 0 < g.size <= MAX_SMALL:
                     return True
                 # argmax gives the place of the first nan, and is the fastest search that NumPy has.
-                g = g.item(g.argmax())  # noqa: PLW2901
+                g = g.item(g.argmax())
             elif not issubclass(kind, np.generic):
                 return True
         if g != g:  # noqa: PLR0124 (a third of the time of np.isnan)

@@ -481,10 +481,11 @@ class Tape(BaseTape):
             if may_have_nan(grads, ids):
                 grads = self._without_poison(ids, records, start, grads, True)
             goal = targets[0]._id if len(targets) == 1 else 0
-            noting = [x for x in tapes if x._notes_sweeps and (not goal or goal in x._tracked)]
-            if noting:
-                note = begin, new_id(), records, tracked, ids, grads, start
-                for tape in noting:
+            note = None
+            # A loop: a comprehension would cost a function call and a list in each nested sweep.
+            for tape in tapes:
+                if tape._notes_sweeps and (not goal or goal in tape._tracked):
+                    note = note or (begin, new_id(), records, tracked, ids, grads, start)
                     tape._nested_sweeps.append(note)
             return grads
         finally:
