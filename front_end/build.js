@@ -38,7 +38,10 @@ const script = `static/lab.${createHash("sha256").update(lab).digest("hex").slic
 const [, version] = (await readFile(new URL("version.py", PACKAGE), "utf8")).match(/"(.*)"\n$/);
 const described = { name: "tapemagic", version, license: "MIT" };
 const commands = await readFile(new URL("src/commands.json", import.meta.url), "utf8");
+// Graphviz as WebAssembly, which a kernel without Graphviz sends to its reports (see live/front_end.py).
+const graphviz = new URL("node_modules/@hpcc-js/wasm-graphviz/dist/index.js", import.meta.url);
 const files = {
+  [`${STATIC}graphviz.js`]: (await readFile(graphviz, "utf8")).replace(/\/\/# source.*\n?$/, ""),
   ...Object.fromEntries(Object.entries(report).map(([name, text]) => [STATIC + name, text])),
   [EXTENSION + script]: lab,
   [`${EXTENSION}package.json`]: inJson({

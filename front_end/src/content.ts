@@ -41,6 +41,8 @@ export interface View {
   opened: Opened;
   /** The picture; empty without Graphviz. Groups: data-n (n0 a value, s0 an operation), data-e (edges), data-c (frames). */
   svg: string;
+  /** Whether a page may draw it, since the kernel cannot; live/front_end.py has the few lines that do. */
+  undrawn?: boolean;
   dot: string;
   /** HTML under the picture, or in its place. */
   caption: string;

@@ -1,4 +1,4 @@
-"""Runs Graphviz: the ``dot`` program, or the copy inside pygraphviz."""
+"""Runs Graphviz: the ``dot`` program, or the copy inside pygraphviz; front ends may run a third copy."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ TIMEOUT_SECONDS = 5.0
 # With Graphviz 2.43, 60 nodes take 0.08 s, and 1,000 nodes with 2,000 random edges take 3.5 s (November 2026). Readers
 # can open a folded graph to any size; beyond this limit a report shows equations instead.
 MAX_SOURCE = 60_000
-"""The longest source, in characters, that pygraphviz draws."""
-# pygraphviz runs Graphviz inside this process, so no timeout and no KeyboardInterrupt can stop it. A
-# node with its edges takes 200 to 270 characters, so this is a graph of about 250 nodes.
+"""The longest source, in characters, that pygraphviz or a front end draws."""
+# pygraphviz runs Graphviz inside this process, and a front end inside its page, so no timeout and no KeyboardInterrupt
+# can stop it. A node with its edges takes 200 to 270 characters, so this is a graph of about 250 nodes.
+MAX_LAYOUTS, MAX_LAYOUT = 100, 1_000_000
+"""The most drawings of front ends that are kept, and the most characters of one."""
+
+_layouts: dict[str, str] = {}
 
 
 class UnavailableError(Exception):
@@ -103,3 +107,21 @@ def _quiet() -> Iterator[None]:
     finally:
         os.dup2(saved, 2)
         os.close(saved)
+
+
+def by_front_end(source: str) -> str:
+    """Return the drawing that a front end has sent, if it has; it draws where nothing else can."""
+    try:
+        return _layouts[source]
+    except KeyError:
+        raise UnavailableError("no front end has drawn it") from None
+
+
+def keep_layout(source: str, drawn: str) -> None:
+    """Keep the drawing of a front end for `by_front_end`."""
+    if len(drawn) > MAX_LAYOUT:
+        return
+    _layouts[source] = drawn
+    while len(_layouts) > MAX_LAYOUTS:
+        # Dicts keep the order of insertion, so this is the oldest.
+        del _layouts[next(iter(_layouts))]

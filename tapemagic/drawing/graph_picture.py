@@ -39,9 +39,17 @@ class GraphPicture:
         with significant_digits(self.style.digits):
             return fitting_inserts(self.findings.graph)
 
-    @cached_property
+    @property
     def drawing(self) -> Drawing:
         """The drawing of the graph, or the reason why it can't be drawn."""
+        found: Drawing | None = self.__dict__.get("_drawing")
+        if found is not None and found.is_open:
+            # A front end may have drawn it meanwhile.
+            del self.__dict__["_drawing"]
+        return self._drawing
+
+    @cached_property
+    def _drawing(self) -> Drawing:
         drawing = draw(self.dot, self._inserts.by_number, self.style.engine)
         width = self._extents.width * UNIT * PIXELS
         # The style of a stored report must not depend on the version of Graphviz, so the width is estimated.

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from types import MappingProxyType
 
 from tapemagic.drawing.engines import (
+    MAX_SOURCE,
     TooLongError,
     UnavailableError,
     by_dot,
+    by_front_end,
     by_pygraphviz,
 )
 from tapemagic.drawing.picture import (
@@ -60,12 +63,14 @@ class Drawing:
 
     - `ground`: The color of lines and text without background.
     - `is_wide`: Whether the picture is scrolled instead of fitted to the width of a page.
+    - `is_open`: Whether a front end may draw it, because this machine cannot.
     """
 
     picture: Picture | None
     reason: str = ""
     ground: str = GROUND
     is_wide: bool = False
+    is_open: bool = False
 
     @cached_property
     def svg(self) -> str | None:
@@ -93,6 +98,10 @@ def draw(
     """
     if engine == "none":
         return Drawing(None, "no picture, because TapeMagics.engine is 'none'")
+    if engine == "auto":
+        # Also for an SVG that is broken, the other engines are asked again.
+        with suppress(UnavailableError, ValueError):
+            return Drawing(read(by_front_end(source), inserts))
     problems = []
     for drawer in DRAWERS.values() if engine == "auto" else [DRAWERS[engine]]:
         try:
@@ -105,7 +114,8 @@ def draw(
         except UnavailableError as problem:
             problems.append(str(problem))
     advice = INSTALL if engine == "auto" else f"{INSTALL}, or write {ANY_ENGINE}"
-    return Drawing(None, f"no picture: {'; '.join(problems)}. To see it, {advice}")
+    is_open = engine == "auto" and len(source) <= MAX_SOURCE
+    return Drawing(None, f"no picture: {'; '.join(problems)}. To see it, {advice}", is_open=is_open)
 
 
 def write(picture: Picture) -> str:

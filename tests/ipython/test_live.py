@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tapemagic
+from tapemagic.drawing import engines
 from tapemagic.report.bundle import TapeReport
 from tapemagic.report.live import answers as answers_module
 from tapemagic.report.live import content as content_module
 from tapemagic.report.live import widget as widget_module
+from tapemagic.report.live.front_end import STATIC
 from tapemagic.report.live.packing import packed, unpacked
 from tapemagic.report.live.size_limit import fitted
 from tapemagic.report.tabs.gradients import live_gradients as gradients_live
@@ -277,6 +283,93 @@ def test_renewing(run: Run) -> None:
     [update] = [data["state"] for data in sent if data["method"] == "update"]
     assert {"content", "answers"} == update.keys()
     assert "-0.909297" in asked(widget, "view:{}")["trace"]
+
+
+SLIDING = "%%tape x --what-if x\nx = 0.5\ny = x\nfor k in range(9):\n    y = np.sin(y)\ny"
+
+
+@pytest.fixture
+def drawn_by_the_page(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], str]:
+    """A kernel without Graphviz, and the Graphviz of the page, which draws what the last message asks for."""
+    path = os.environ["PATH"]
+    monkeypatch.setattr(engines, "_layouts", {})
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
+    monkeypatch.setenv("PATH", "")
+
+    def draw(message: Any) -> str:
+        with monkeypatch.context() as machine:
+            machine.setenv("PATH", path)
+            return engines.by_dot(message["draw"])
+
+    return draw
+
+
+def test_the_page_draws(run: Run, drawn_by_the_page: Callable[[Any], str]) -> None:
+    """What a kernel without Graphviz shows, opens or runs again comes with the picture that the page has drawn."""
+    report = run(SLIDING)
+    widget = shown(report)
+    said: list[Any] = []
+    widget.send = said.append
+    hear = partial(widget._handle_custom_msg, buffers=[])
+    assert content(widget)["view"]["undrawn"]
+    assert "no picture" in content(widget)["view"]["caption"]
+
+    hear({"draws": True})
+    hear({"drawn": said[-1]["draw"], "svg": drawn_by_the_page(said[-1])})
+    view = content(widget)["view"]
+    assert 'data-n="n0"' in view["svg"]
+    assert "no picture" not in view["caption"]
+    assert "undrawn" not in view
+    assert report.drawing.svg is not None
+
+    question = opening({view["operations"][0]["fold"]: 3})
+    hear({"ask": question})
+    assert question not in widget.answers  # until it is drawn
+    hear({"drawn": said[-1]["draw"], "svg": drawn_by_the_page(said[-1])})
+    assert 'data-c="0"' in unpacked(widget.answers[question])["svg"]
+
+    hear({"what_if": {"x": [0.25]}, "number": 1, "ask": question})
+    assert 0 == content(widget)["number"]
+    for message in said[-2:]:
+        assert 0 == content(widget)["number"]
+        hear({"drawn": message["draw"], "svg": drawn_by_the_page(message)})
+    assert 1 == content(widget)["number"]
+    assert "0.25" in content(widget)["view"]["svg"]
+    assert 'data-c="0"' in unpacked(widget.answers[question])["svg"]
+
+
+@pytest.mark.parametrize("svg", ["", "<svg", "no picture"])
+@pytest.mark.usefixtures("drawn_by_the_page")
+def test_the_page_cannot_draw(run: Run, svg: str) -> None:
+    """The equations stay, and an opened part has equations as well."""
+    widget = shown(run(SLIDING))
+    said: list[Any] = []
+    widget.send = said.append
+    hear = partial(widget._handle_custom_msg, buffers=[])
+
+    hear({"draws": True})
+    hear({"drawn": said[-1]["draw"], "svg": svg})
+
+    assert "no picture" in content(widget)["view"]["caption"]
+    question = opening({content(widget)["view"]["operations"][0]["fold"]: 3})
+    hear({"ask": question})
+    hear({"drawn": said[-1]["draw"], "svg": svg})
+    assert "no picture" in unpacked(widget.answers[question])["caption"]
+
+
+def test_graphviz_is_sent_to_the_page_that_asks() -> None:
+    """The front end of all reports has it, with its licence beside it."""
+    shared = widget_module.FrontEnd.shared()
+    said: list[Any] = []
+    shared.send = lambda message, buffers: said.append((message, buffers))
+
+    shared._handle_custom_msg({"graphviz": True}, [])
+
+    [(_, [code])] = said
+    assert b"as Graphviz" in code[-200:]
+    assert b"https://" not in code  # nothing comes from the network
+    assert "Eclipse Public License" in (STATIC / "graphviz-licence.txt").read_text(encoding="utf-8")
+    del shared.send
 
 
 def test_what_if_messages_are_passed_on(run: Run) -> None:

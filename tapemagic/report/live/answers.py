@@ -90,6 +90,8 @@ class Answers:
 
     def view(self, opened: Mapping[str, int]) -> View:
         """The layout of the graph in which some parts are opened or closed."""
+        if opened == {}:
+            return view_of(GraphPicture(self.findings, self.style))
         graph = replace(self.findings.tabs["graph"], view=self._kept().view(opened))
         return view_of(GraphPicture(self.findings.with_tab("graph", graph), self.style))
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import anywidget
 from ipywidgets import Widget, widget_serialization
 from traitlets import Dict, Instance, Unicode
 
+from tapemagic.drawing.engines import keep_layout
 from tapemagic.report.live.answers import MAX_QUESTION_LENGTH, Answers, QueryError
 from tapemagic.report.live.content import Content
-from tapemagic.report.live.front_end import CODE, LOADER
+from tapemagic.report.live.front_end import CODE, DRAWING_LOADER, GRAPHVIZ, LOADER
 from tapemagic.report.live.packing import packed
 from tapemagic.report.live.size_limit import NOTEBOOK, fitted
+from tapemagic.report.tabs.graph.live_graph import View
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 ROOM = 120_000
@@ -36,7 +38,14 @@ class FrontEnd(Widget):  # type: ignore[misc]
         # Widget.close_all() closes it, too; the reports that used it are then closed as well.
         if cls._shared is None or cls._shared.comm is None:
             cls._shared = cls()
+            cls._shared.on_msg(_send_graphviz)
         return cls._shared
+
+
+def _send_graphviz(shared: FrontEnd, message: Any, _buffers: Any) -> None:
+    """Send Graphviz to a page that asks for it."""
+    if isinstance(message, dict) and "graphviz" in message:
+        shared.send({}, buffers=[GRAPHVIZ.read_bytes()])
 
 
 class ReportWidget(anywidget.AnyWidget):
@@ -45,6 +54,9 @@ class ReportWidget(anywidget.AnyWidget):
     Its traits hold packed JSON: `content`, and for each question that was asked the answer. A front end asks by the
     message ``{"ask": question}``, which may have the key "what_if", too: then the question is about the run with those
     values. What it sends otherwise, and messages that are not of this form, are ignored.
+
+    Where the kernel has no Graphviz, a front end that says ``{"draws": True}`` is asked by ``{"draw": DOT}``, and
+    answers ``{"drawn": DOT, "svg": SVG}``. Until then, what was already shown stays.
 
     - `content`: All that it shows at first.
     - `answers`: They hold the recording, which `close` lets go.
@@ -65,26 +77,73 @@ class ReportWidget(anywidget.AnyWidget):
         what_if: WhatIf | None = None,
         room: int = NOTEBOOK,
     ) -> None:
-        _, text = fitted(content, room)
-        super().__init__(content=text, front_end=FrontEnd.shared())
         self._number = content["number"]
         self._source: Answers | None = answers
         self._what_if = what_if
         self._room = room
-        self._room_of_answers = min(ROOM, room - len(text))
         self._answered: dict[str, str] = {}
+        # Whether a front end draws, what it is to draw for each question ("" is what is shown at first), and the
+        # contents without their picture.
+        self._draws = False
+        self._waiting: dict[str, str] = {}
+        self._undrawn: Content | None = None
+        self._take(content)
+        loader = DRAWING_LOADER if _is_undrawn(content["view"]) else LOADER
+        super().__init__(_esm=loader, content=self._text, front_end=FrontEnd.shared())
         self.on_msg(_hear)
 
     def renew(self, content: Content, answers: Answers) -> None:
         """Show another run of the cell, whose answers replace those to earlier questions."""
         self._number += 1
-        self._source, self._answered = answers, {}
-        _, text = fitted({**content, "number": self._number}, self._room)
-        self._room_of_answers = min(ROOM, self._room - len(text))
-        # Together, so that the front end never shows a new run with answers about the old one.
-        with self.hold_sync():
-            self.content = text
-            self.answers = {}
+        self._source, self._answered, self._waiting = answers, {}, {}
+        self._take({**content, "number": self._number})
+        self._publish()
+
+    def _take(self, content: Content) -> None:
+        """Pack contents; a picture that is missing is asked for."""
+        _, self._text = fitted(content, self._room)
+        self._room_of_answers = min(ROOM, self._room - len(self._text))
+        self._undrawn = content if _is_undrawn(content["view"]) else None
+        self._ask_for_picture("", content["view"])
+
+    def _publish(self) -> None:
+        """Let the front end show all there is, unless a picture is still to come."""
+        if not self._waiting:
+            # Together, so that the front end never shows a new run with answers about the old one.
+            with self.hold_sync():
+                self.content = self._text
+                self.answers = self._answered
+
+    def _ask_for_picture(self, question: str, view: Any) -> None:
+        """Ask a front end that draws for the picture of a view."""
+        if self._draws and _is_undrawn(view):
+            self._waiting[question] = view["dot"]
+            self.send({"draw": view["dot"]})
+
+    def _begin_drawing(self) -> None:
+        """Ask a front end for all pictures that are missing; it may be the first, or another page."""
+        self._draws = True
+        for dot in set(self._waiting.values()):
+            self.send({"draw": dot})
+        if self._undrawn is not None and not self._waiting:
+            self._ask_for_picture("", self._undrawn["view"])
+
+    def _drawn(self, dot: str, svg: str) -> None:
+        """Show the picture that a front end has drawn; without one, the equations."""
+        if svg:
+            keep_layout(dot, svg)
+        questions = [each for each, source in self._waiting.items() if source == dot]
+        for question in questions:
+            del self._waiting[question]
+            if question:
+                self._answered = {k: v for k, v in self._answered.items() if k != question}
+                self.answer(question, redraw=False)
+            elif self._undrawn is not None and self._source is not None:
+                content, self._undrawn = self._undrawn, None
+                view = cast("View", self._source.answer("view:{}"))
+                _, self._text = fitted({**content, "view": view}, self._room)
+                self._room_of_answers = min(ROOM, self._room - len(self._text))
+        self._publish()
 
     @property
     def answered(self) -> dict[str, str]:
@@ -101,12 +160,20 @@ class ReportWidget(anywidget.AnyWidget):
                 self._what_if(message)
             if isinstance(question, str) and question and _can_be_answered(question):
                 self.answer(question)
+            if "draws" in message:
+                self._begin_drawing()
+            dot, svg = message.get("drawn"), message.get("svg")
+            if isinstance(dot, str) and isinstance(svg, str):
+                self._drawn(dot, svg)
 
-    def answer(self, question: str) -> None:
-        """Add the answer to a question."""
+    def answer(self, question: str, redraw: bool = True) -> None:
+        """Add the answer to a question; with `redraw`, a picture that is missing is asked for."""
         if self._source is None or question in self._answered:
             return
-        text = packed(self._source.answer(question))
+        answer = self._source.answer(question)
+        if redraw:
+            self._ask_for_picture(question, answer)
+        text = packed(answer)
         if len(text) + len(question) > self._room_of_answers:
             text = packed(QueryError(error=TOO_LARGE))
         answers = {**self._answered, question: text}
@@ -117,7 +184,7 @@ class ReportWidget(anywidget.AnyWidget):
                 break
             size -= len(earlier) + len(answers.pop(earlier))
         self._answered = answers
-        self.answers = answers
+        self._publish()
 
     def close(self) -> None:
         """Close the widget and its layout, and let go of the recording."""
@@ -125,6 +192,11 @@ class ReportWidget(anywidget.AnyWidget):
         # ipywidgets keeps every open widget alive, and the layout is a separate widget.
         self.layout.close()
         super().close()
+
+
+def _is_undrawn(view: Any) -> bool:
+    """Return True for a view, or another answer, whose picture a front end may draw."""
+    return isinstance(view, dict) and view.get("undrawn", False)
 
 
 def _can_be_answered(question: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from tapemagic.drawing.dot import operation_tooltip
 from tapemagic.drawing.elements import escape_text
@@ -69,6 +69,7 @@ class View(TypedDict):
 
     opened: Mapping[str, int]
     svg: str
+    undrawn: NotRequired[bool]
     dot: str
     caption: str
     trace: str
@@ -92,7 +93,7 @@ def view_of(picture: GraphPicture) -> View:
     svg, _ = fitted(drawing, live=True)
     # Without a drawing, the operations are shown as equations.
     under = show_graph.caption(findings, live=True) if svg else show_graph.html(findings, drawing)
-    return View(
+    made = View(
         opened=view.opened,
         svg=svg,
         dot=picture.dot,
@@ -106,6 +107,9 @@ def view_of(picture: GraphPicture) -> View:
         ],
         steps=list(map(_step, view.steps.steps)),
     )
+    if drawing.is_open:
+        made["undrawn"] = True
+    return made
 
 
 def _value(value: analysed.Value, formula: str, key: str) -> Value:
