@@ -13,10 +13,6 @@ _SCALES = "write Lambda with a function of NumPy, or a layer with a method call(
 _CLASSES = "convert classes before training: np.digitize for numbers, np.eye(count)[classes] for one-hot rows"
 
 LAYERS: dict[str, str] = {
-    "AdaptiveAveragePooling1D": "write AveragePooling1D with the lengths of the window",
-    "AdaptiveAveragePooling2D": "write AveragePooling2D with the lengths of the window",
-    "AdaptiveMaxPooling1D": "write MaxPooling1D with the lengths of the window",
-    "AdaptiveMaxPooling2D": "write MaxPooling2D with the lengths of the window",
     "CategoryEncoding": _CLASSES,
     "CenterCrop": "write Cropping2D, or tf.image.central_crop before training",
     "ConvLSTM1D": "write RNN around a cell of your own, whose call has a Conv1D",

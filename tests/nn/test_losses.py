@@ -27,6 +27,9 @@ CLASSES = [
     for name in losses.__all__
     if isinstance(getattr(losses, name), type) and "Loss" not in name
 ]
+# The loss of a whole batch, and losses whose mean isn't that of their function with its defaults.
+OF_BATCHES = {"Dice", "Tversky"}
+OTHER_MEANS = {"Circle", "CategoricalGeneralizedCrossEntropy", "SparseCategoricalCrossentropy"}
 SPARSE = losses.SparseCategoricalCrossentropy
 INF = np.inf
 
@@ -35,7 +38,7 @@ def batch(name: str, dtype: str = "float64", examples: int = 4) -> tuple[Any, An
     """Targets and predictions that a loss is meant for."""
     rng = np.random.default_rng(0)
     y_pred = rng.dirichlet(np.full(3, 5.0), examples).astype(dtype)
-    if name == "SparseCategoricalCrossentropy":
+    if name in OTHER_MEANS:
         return rng.integers(0, 3, examples), y_pred
     if "Categorical" in name or name == "KLDivergence":
         return rng.dirichlet(np.full(3, 5.0), examples), y_pred
@@ -86,7 +89,7 @@ def test_dtype_of_the_predictions(name: str) -> None:
     assert getattr(losses, name)()(*batch(name)).dtype == "float32"
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("name", [name for name in CLASSES if name not in OF_BATCHES])
 def test_no_examples(name: str) -> None:
     """The loss of no examples is 0, and so is the mean with weights that add up to 0."""
     value, gradient = value_and_gradient(getattr(losses, name)(), *batch(name, examples=0))
@@ -245,7 +248,7 @@ def test_losses_for_data(name: str, targets: Any, predictions: Any, expected: st
     assert type(found).__name__ == "".join(map(str.capitalize, expected.split("_")))
 
 
-@pytest.mark.parametrize("name", [name for name in CLASSES if "Sparse" not in name])
+@pytest.mark.parametrize("name", [name for name in CLASSES if name not in OF_BATCHES | OTHER_MEANS])
 def test_one_mean_in_place_of_two(name: str) -> None:
     """The mean over a batch is that of the losses of its examples, of objects and of functions by name."""
     y_true, y_pred = batch(name)
@@ -257,6 +260,25 @@ def test_one_mean_in_place_of_two(name: str) -> None:
         assert found(y_true, y_pred) == pytest.approx(float(np.mean(each)), rel=1e-12)
     with pytest.raises(np.exceptions.AxisError):
         losses.BinaryCrossentropy(axis=3)([[1.0]], [[0.5]])
+
+
+def test_circle_without_pairs() -> None:
+    """An embedding without another of its class has no loss and no gradient; Keras's gradient is nan there."""
+    vectors = np.random.default_rng(0).normal(size=(4, 2))
+    value, gradient = value_and_gradient(losses.Circle(), [0, 1, 2, 3], vectors)
+
+    assert value == 0
+    assert not gradient.any()
+
+
+def test_generalized_crossentropy_of_zero() -> None:
+    """From a softmax that rounds to 0, the loss is 1 / q, and its gradient is finite."""
+    logits = tm.Variable([[0.0, 2000.0]])
+    with tm.GradientTape() as tape:
+        value = losses.CategoricalGeneralizedCrossEntropy()([0], nn.activations.softmax(logits))
+
+    assert value == 2
+    assert np.isfinite(tape.gradient(value, logits)).all()
 
 
 def test_losses_are_pickled() -> None:
@@ -271,6 +293,7 @@ UNSUPPORTED = UnsupportedArgumentError
 HALVES = np.full((2, 2), 0.5)
 BAD: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "label too large": (lambda: SPARSE()([0, 2], HALVES), OptionError, r"label 2 at \[1\] isn't one of the 2 classes"),
+    "q": (lambda: losses.CategoricalGeneralizedCrossEntropy(1), OptionError, r"q must be between 0 and 1, not 1"),
     "negative label": (lambda: SPARSE()([0, -1], HALVES), OptionError, r"label -1 .* from 0 to 1"),
     "labels for one output": (lambda: SPARSE()([0, 1], [[0.5], [0.5]]), OptionError, "BinaryCrossentropy"),
     "fraction as label": (lambda: SPARSE()([0.5, 1], HALVES), OptionError, "0.5 isn't an integer"),

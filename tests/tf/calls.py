@@ -506,6 +506,7 @@ def keras_operations() -> Iterator[Case]:
     )
     for pool in ("max_pool(a, 2)", "average_pool(a, 2, 1, 'same')", "max_pool(a, (2, 3), 2)"):
         yield Case(f"tf.keras.ops.{pool}", {"a": IMAGES})
+    yield from newer_operations()
     backend = (
         "mean(a)", "mean(a > 0)", "sum(a, axis=1)", "std(a)", "var(a, axis=0)", "prod(a, axis=1)", "max(a, axis=-1)",
         "min(a)", "any(a)", "all(a > 5.0, axis=0)", "sqrt(a)", "square(a)", "abs(a)", "exp(a)",
@@ -526,6 +527,66 @@ def keras_operations() -> Iterator[Case]:
     )  # fmt: skip
     for call in backend:
         yield Case(f"tf.keras.backend.{call}", {"a": X, "b": Y})
+
+
+def newer_operations() -> Iterator[Case]:
+    """Functions of tf.keras.ops that came with later versions of Keras 3, most of them on larger arrays."""
+    signal, frames = numbers(2, 20, seed=3), numbers(2, 4, 8, seed=3)
+    pair = "(a[..., :4], a[..., 4:])"
+    parts = f"(tf.constant({np.arange(20.0).reshape(4, 5).tolist()}), tf.constant({np.cos(np.arange(20.0)).reshape(4, 5).tolist()}))"
+    window = "[0.1, 0.5, 1.0, 0.9, 0.5, 0.2]"
+    table: list[tuple[Any, tuple[str, ...]]] = [
+        (X, (
+            "bartlett(5)", "blackman(6)", "hamming(5)", "hanning(4)", "kaiser(6, 2.5)", "hanning(1)", "empty((0, 2))",
+            "cdist(a, a[:, ::-1] * 2.0)", "ldexp(a, np.array([1, 0, -2]))", "ldexp(3, np.array([2, 1]))",
+            "nancumsum(a, axis=1)", "nancumprod(a)", "nanargmax(a)", "nanargmin(a, axis=1, keepdims=True)",
+            "isin(np.array([1, 2, 5]), np.array([5, 1]))", "isin(a, a[:, :1], invert=True)",
+            "get_item(a, (0, slice(1, None)))", "select([a > 1.0, a < 0.0], [a * 2.0, a * a], 3.0)",
+            "histogram(a[0], bins=4)", "histogram(a[1], bins=3, range=(-1.0, 1.0))",
+            "unique(np.array([3, 1, 3, 2]), return_index=True, return_inverse=True, return_counts=True)",
+            "unique(np.array([3, 1, 3, 2]), sorted=False, return_inverse=True)",
+            "unique(np.array([[1, 2], [0, 5], [1, 2]]), axis=0, return_counts=True)",
+            "unique(np.array([3, 1, 3]), size=4, fill_value=9, return_counts=True)",
+            "rearrange(a, 'b c -> c b')", "rearrange(a, 'b c -> (c b)')", "rearrange(a[None], 'a b (c d) -> (a c) (d b)', d=1)",
+            "associative_scan(lambda x, y: x * y, a)", "associative_scan(lambda x, y: x + y, a, reverse=True, axis=1)",
+            "jvp(lambda x: x ** 3, (a,), (tf.ones_like(a),))[1]", "matrix_rank(a)",
+            "segment_min(a, np.array([1, 1]))", "segment_prod(a, np.array([0, 0]), num_segments=2)",
+            "psnr(a, a[::-1], 2.0)", "view_as_real(tf.complex(a, 2.0 * a))", "view_as_complex(a[:, :2])", "polar(a, a ** 2)",
+            "layer_normalization(a)", "layer_normalization(a, a[0], a[1], axis=-1, epsilon=0.1)", "layer_normalization(a, axis=[0, 1])",
+            "rms_normalization(a)", "rms_normalization(a, a[0], epsilon=0.1)", "view(np.array([1.0, -2.0], 'float32'), 'int32')",
+            "linalg.norm(a)", "nn.relu(a)", "numpy.sum(a)",
+        )),
+        (DEFINITE, (
+            "cholesky_inverse(ops.cholesky(a))", "solve_triangular(a, a[0], lower=True)", "solve_triangular(a, a[:, :2])",
+            "lstsq(a[:, :2], a[:, 2])", "lstsq(a[:, :2], a)",
+        )),
+        (signal, (
+            "rfft(a)", "rfft(tf.stop_gradient(a), 12)", "extract_sequences(a, 6, 4)", "stft(a, 6, 3, 8)", f"stft(a, 6, 3, 8, window={window}, center=False)",
+            "stft(a, 8, 4, 8, 'hamming')", "istft(ops.stft(a, 8, 2, 8), 8, 2, 8)", f"istft({parts}, 6, 2, 8, length=7, window={window})",
+            f"istft({parts}, 8, 3, 8, window=None, center=False)",
+        )),
+        (frames, (f"fft({pair})", f"fft2({pair})", f"ifft2({pair})", "irfft((a[..., :5], a[..., 3:]))", "irfft((tf.stop_gradient(a[..., :5]), tf.zeros((2, 4, 5))), 6)")),
+        (IMAGES, (
+            "adaptive_average_pool(a, 2)", "adaptive_average_pool(a, (3, 4))", "adaptive_max_pool(a, (2, 4))",
+            "adaptive_average_pool(a[:, 0], 4)", "adaptive_max_pool(a[..., None], (2, 4, 2))", "unfold(a, 2)",
+            "unfold(a, (3, 1), dilation=(2, 1), padding=1, stride=(1, 2))", "fold(ops.unfold(a, 2), (6, 2), 2)",
+            "fold(a[:, :4, 0, :1] * 2.0, (2, 3), (2, 2), padding=(0, 1), stride=(1, 5))",
+            "space_to_depth(a[:, :4], 2)", "depth_to_space(tf.concat([a, a], -1), 2)",
+        )),
+        (numbers(2, 4, 2, 3, seed=1), (
+            "dot_product_attention(a, a[::-1], a * 2.0)", "dot_product_attention(a, a, a, is_causal=True, scale=0.5)",
+            "dot_product_attention(tf.concat([a, a * 2.0], 2), a[:, :3], a[:, 1:], bias=a[:, :1, :1, :1])",
+            "dot_product_attention(a, a, a, mask=np.array([[[[True, False, True, True]]]]))",
+        )),
+    ]  # fmt: skip
+    for values, calls in table:
+        for call in calls:
+            yield Case(
+                f"tf.keras.ops.{call}".replace(" ops.", " tf.keras.ops.").replace(
+                    "(ops.", "(tf.keras.ops."
+                ),
+                {"a": values},
+            )
 
 
 CASES = [

@@ -58,7 +58,7 @@ def test_tf_math_is_whole() -> None:
     [
         ("reduce_summ", "did you mean tf.reduce_sum"),
         ("keras.layers.TextVectorization", "a dict of Python"),
-        ("keras.metrics.PearsonCorrelation", "write a function of y_true and y_pred"),
+        ("keras.metrics.Unheard", "write a function of y_true and y_pred"),
         ("rot90", "write np.rot90"),
         ("compat.v1.Session", "there are no graphs here"),
         ("config.experimental", "one processor"),
@@ -87,7 +87,7 @@ def test_tf_math_is_whole() -> None:
         ("keras.layers.ConvLSTM3D", "RNN around a cell of your own"),
         ("keras.layers.Hashing", "np.digitize"),
         ("keras.layers.Unheard", "a class derived from tf.keras.layers.Layer"),
-        ("keras.ops.associative_scan", "NumPy's function"),
+        ("keras.ops.unheard", "NumPy's function"),
         ("keras.layers.GRUCel", "did you mean tf.keras.layers.GRUCell"),
         ("keras.callbacks.RemoteMonitor", "LambdaCallback"),
         ("keras.datasets.cifar10", "np.fromfile"),

@@ -63,6 +63,12 @@ from tapemagic.nn.layers.padding import UpSampling3D as UpSampling3D
 from tapemagic.nn.layers.padding import ZeroPadding1D as ZeroPadding1D
 from tapemagic.nn.layers.padding import ZeroPadding2D as ZeroPadding2D
 from tapemagic.nn.layers.padding import ZeroPadding3D as ZeroPadding3D
+from tapemagic.nn.layers.pooling import AdaptiveAveragePooling1D as AdaptiveAveragePooling1D
+from tapemagic.nn.layers.pooling import AdaptiveAveragePooling2D as AdaptiveAveragePooling2D
+from tapemagic.nn.layers.pooling import AdaptiveAveragePooling3D as AdaptiveAveragePooling3D
+from tapemagic.nn.layers.pooling import AdaptiveMaxPooling1D as AdaptiveMaxPooling1D
+from tapemagic.nn.layers.pooling import AdaptiveMaxPooling2D as AdaptiveMaxPooling2D
+from tapemagic.nn.layers.pooling import AdaptiveMaxPooling3D as AdaptiveMaxPooling3D
 from tapemagic.nn.layers.pooling import AveragePooling1D as AveragePooling1D
 from tapemagic.nn.layers.pooling import AveragePooling2D as AveragePooling2D
 from tapemagic.nn.layers.pooling import AveragePooling3D as AveragePooling3D

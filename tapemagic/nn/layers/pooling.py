@@ -360,3 +360,185 @@ GlobalAvgPool2D = GlobalAveragePooling2D
 GlobalAvgPool1D = GlobalAveragePooling1D
 GlobalMaxPool2D = GlobalMaxPooling2D
 GlobalMaxPool1D = GlobalMaxPooling1D
+
+
+def adaptive_average(x: Any, sizes: tuple[int, ...]) -> Any:
+    """Return averages of windows that divide the spatial axes into `sizes` nearly equal parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adaptive_average(np.arange(5.0).reshape(1, 5, 1), (2,)).ravel()
+    array([1., 3.])
+    """
+    for axis, count in enumerate(sizes, 1):
+        first, last = _windows(x.shape[axis], count)
+        places = np.arange(x.shape[axis])
+        inside = (first[:, None] <= places) & (places < last[:, None])
+        weights = (inside / inside.sum(1, keepdims=True)).astype(x.dtype)
+        x = np.moveaxis(np.tensordot(x, weights, (axis, 1)), -1, axis)
+    return x
+
+
+def adaptive_max(x: Any, sizes: tuple[int, ...]) -> Any:
+    """Return maxima of windows that divide the spatial axes into `sizes` nearly equal parts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> adaptive_max(np.arange(5.0).reshape(1, 5, 1), (2,)).ravel()
+    array([2., 4.])
+    """
+    for axis, count in enumerate(sizes, 1):
+        first, last = _windows(x.shape[axis], count)
+        # Shorter windows repeat their last element. Of equal elements, the first has the gradient, as in `max_pool2d`.
+        places = np.minimum(first[:, None] + np.arange(max(last - first)), last[:, None] - 1)
+        windows = np.take(x, places, axis)
+        largest = np.argmax(windows, axis=axis + 1, keepdims=True)
+        x = np.squeeze(np.take_along_axis(windows, largest, axis=axis + 1), axis + 1)
+    return x
+
+
+def _windows(length: int, count: int) -> tuple[Any, Any]:
+    """Return the first places of windows, and those after their last."""
+    number = np.arange(count)
+    return number * length // count, -(-(number + 1) * length // count)
+
+
+class AdaptivePooling(Layer):
+    """Base class of pooling with windows that follow from the size of the output.
+
+    Parameters
+    ----------
+    output_size : int or tuple of int
+        The lengths of the output. Window number ``i`` of ``n`` begins at ``floor(i * length / n)``, and ends before
+        ``ceil((i + 1) * length / n)``.
+    data_format : optional, see `Layer`
+    """
+
+    rank: int
+    pool: Callable[..., Any]
+    cast_kinds = "fbiu"
+
+    def __init__(self, output_size: Any, data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        kind = type(self).__name__
+        channels_last(data_format, kind)
+        self.output_size = lengths(output_size, f"output_size of {kind}", self.rank)
+
+    def call(self, inputs: Any) -> Any:
+        """Return the pooled images or signals."""
+        return type(self).pool(inputs, self.output_size)
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """Return the batch, the lengths of the output, and the channels."""
+        self._require_shape(tuple(input_shape))
+        return (input_shape[0], *self.output_size, input_shape[-1])
+
+
+class AdaptiveAveragePooling1D(AdaptivePooling):
+    """The average of each of `output_size` parts of a signal, for each channel.
+
+    See `AdaptivePooling` for the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.AdaptiveAveragePooling1D(2)(np.ones((1, 5, 3))).shape
+    (1, 2, 3)
+    """
+
+    rank = 1
+    pool = adaptive_average
+    input_spec = SIGNALS
+
+
+class AdaptiveMaxPooling1D(AdaptivePooling):
+    """The maximum of each of `output_size` parts of a signal, for each channel.
+
+    See `AdaptivePooling` for the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.AdaptiveMaxPooling1D(2)(np.ones((1, 5, 3))).shape
+    (1, 2, 3)
+    """
+
+    rank = 1
+    pool = adaptive_max
+    input_spec = SIGNALS
+
+
+class AdaptiveAveragePooling2D(AdaptivePooling):
+    """The average of each of `output_size` parts of an image, for each channel.
+
+    See `AdaptivePooling` for the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.AdaptiveAveragePooling2D(2)(np.ones((1, 5, 4, 3))).shape
+    (1, 2, 2, 3)
+    """
+
+    rank = 2
+    pool = adaptive_average
+    input_spec = IMAGES
+
+
+class AdaptiveMaxPooling2D(AdaptivePooling):
+    """The maximum of each of `output_size` parts of an image, for each channel.
+
+    See `AdaptivePooling` for the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.AdaptiveMaxPooling2D(2)(np.ones((1, 5, 4, 3))).shape
+    (1, 2, 2, 3)
+    """
+
+    rank = 2
+    pool = adaptive_max
+    input_spec = IMAGES
+
+
+class AdaptiveAveragePooling3D(AdaptivePooling):
+    """The average of each of `output_size` parts of a volume, for each channel.
+
+    See `AdaptivePooling` for the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.AdaptiveAveragePooling3D(2)(np.ones((1, 5, 4, 4, 3))).shape
+    (1, 2, 2, 2, 3)
+    """
+
+    rank = 3
+    pool = adaptive_average
+    input_spec = VOLUMES
+
+
+class AdaptiveMaxPooling3D(AdaptivePooling):
+    """The maximum of each of `output_size` parts of a volume, for each channel.
+
+    See `AdaptivePooling` for the parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> nn.AdaptiveMaxPooling3D(2)(np.ones((1, 5, 4, 4, 3))).shape
+    (1, 2, 2, 2, 3)
+    """
+
+    rank = 3
+    pool = adaptive_max
+    input_spec = VOLUMES

@@ -30,6 +30,9 @@ from tapemagic.nn.losses.categorical import (
     CategoricalFocalCrossentropy as CategoricalFocalCrossentropy,
 )
 from tapemagic.nn.losses.categorical import (
+    CategoricalGeneralizedCrossEntropy as CategoricalGeneralizedCrossEntropy,
+)
+from tapemagic.nn.losses.categorical import (
     SparseCategoricalCrossentropy as SparseCategoricalCrossentropy,
 )
 from tapemagic.nn.losses.categorical import categorical_crossentropy as categorical_crossentropy
@@ -37,8 +40,13 @@ from tapemagic.nn.losses.categorical import (
     categorical_focal_crossentropy as categorical_focal_crossentropy,
 )
 from tapemagic.nn.losses.categorical import (
+    categorical_generalized_cross_entropy as categorical_generalized_cross_entropy,
+)
+from tapemagic.nn.losses.categorical import (
     sparse_categorical_crossentropy as sparse_categorical_crossentropy,
 )
+from tapemagic.nn.losses.circle_loss import Circle as Circle
+from tapemagic.nn.losses.circle_loss import circle as circle
 from tapemagic.nn.losses.distributions import KLDivergence as KLDivergence
 from tapemagic.nn.losses.distributions import Poisson as Poisson
 from tapemagic.nn.losses.distributions import kl_divergence as kl_divergence
@@ -51,6 +59,10 @@ from tapemagic.nn.losses.hinges import hinge as hinge
 from tapemagic.nn.losses.hinges import squared_hinge as squared_hinge
 from tapemagic.nn.losses.loss import Loss as Loss
 from tapemagic.nn.losses.loss import LossFunctionWrapper as LossFunctionWrapper
+from tapemagic.nn.losses.overlaps import Dice as Dice
+from tapemagic.nn.losses.overlaps import Tversky as Tversky
+from tapemagic.nn.losses.overlaps import dice as dice
+from tapemagic.nn.losses.overlaps import tversky as tversky
 from tapemagic.nn.losses.regression import CosineSimilarity as CosineSimilarity
 from tapemagic.nn.losses.regression import Huber as Huber
 from tapemagic.nn.losses.regression import LogCosh as LogCosh

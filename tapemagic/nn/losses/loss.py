@@ -118,6 +118,7 @@ class Loss(Recorded):
     def _reduced(self, y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
         """Compute, weight and reduce the losses of tensors."""
         losses = self.call(y_true, y_pred)
+        sample_weight = with_mask(sample_weight, losses, floatx(), self.reduction)
         return reduced(
             as_tensor(real_numbers(losses, what="losses")), sample_weight, self.reduction
         )

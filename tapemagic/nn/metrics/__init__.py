@@ -100,8 +100,12 @@ from tapemagic.nn.metrics.operating_points import (
 from tapemagic.nn.metrics.reduction import Mean as Mean
 from tapemagic.nn.metrics.reduction import MeanMetricWrapper as MeanMetricWrapper
 from tapemagic.nn.metrics.reduction import Sum as Sum
+from tapemagic.nn.metrics.regression import ConcordanceCorrelation as ConcordanceCorrelation
+from tapemagic.nn.metrics.regression import PearsonCorrelation as PearsonCorrelation
 from tapemagic.nn.metrics.regression import R2Score as R2Score
 from tapemagic.nn.metrics.regression import RootMeanSquaredError as RootMeanSquaredError
+from tapemagic.nn.metrics.regression import concordance_correlation as concordance_correlation
+from tapemagic.nn.metrics.regression import pearson_correlation as pearson_correlation
 
 # All metrics that have a name for `compile`; the base class and the wrapper need arguments.
 _CLASSES = [

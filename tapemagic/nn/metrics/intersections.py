@@ -132,16 +132,8 @@ class MeanIoU(IoU):
         sparse_y_pred: bool = True,
         axis: int = -1,
     ) -> None:
-        super().__init__(
-            num_classes,
-            range(num_classes),
-            name,
-            dtype,
-            ignore_class,
-            sparse_y_true,
-            sparse_y_pred,
-            axis,
-        )
+        options = dtype, ignore_class, sparse_y_true, sparse_y_pred, axis
+        super().__init__(num_classes, range(num_classes), name, *options)
 
 
 class BinaryIoU(IoU):

@@ -1,4 +1,4 @@
-"""The root mean squared error, and the coefficient of determination."""
+"""The root mean squared error, correlations, and the coefficient of determination."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from tapemagic.engine.tensor.tensor import Tensor
 from tapemagic.errors import OptionError, ShapeError
+from tapemagic.nn.config import epsilon
 from tapemagic.nn.losses.arguments import matching_pair, same_rank
 from tapemagic.nn.metrics.metric import Metric, require_columns
-from tapemagic.nn.metrics.reduction import Mean, numbers
+from tapemagic.nn.metrics.reduction import Mean, MeanMetricWrapper, numbers
 
 AGGREGATIONS = ("uniform_average", "variance_weighted_average", None)
 
@@ -41,6 +43,76 @@ class RootMeanSquaredError(Mean):
     def result(self) -> Any:
         """Return the root of the mean, or 0 before the first batch."""
         return np.sqrt(super().result())
+
+
+def pearson_correlation(y_true: Any, y_pred: Any, axis: int = -1) -> Tensor:
+    """Return Pearson's correlation coefficient along the axis `axis`, which is nan for constant numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> np.round(nn.metrics.pearson_correlation([[0.0, 1.0, 0.5]], [[0.25, 0.5, 1.0]]), 4)
+    Tensor([0.3273], dtype=float32)
+    """
+    (first, scale), (second, other_scale) = (
+        (x - np.mean(x, axis=axis, keepdims=True), np.std(x, axis=axis, keepdims=True))
+        for x in matching_pair(y_true, y_pred)
+    )
+    return np.mean(first / scale * (second / other_scale), axis=axis)  # type: ignore[no-any-return]
+
+
+def concordance_correlation(y_true: Any, y_pred: Any, axis: int = -1) -> Tensor:
+    """Return the concordance correlation coefficient along the axis `axis`, which is 1 only for equal numbers.
+
+    Unlike Pearson's coefficient, it's smaller for predictions that are shifted or scaled: twice the covariance divided
+    by the variances plus the squared difference of the means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tapemagic import nn
+    >>> np.round(nn.metrics.concordance_correlation([[0.0, 1.0, 0.5]], [[0.25, 0.5, 1.0]]), 2)
+    Tensor([0.31], dtype=float32)
+    """
+    y_true, y_pred = matching_pair(y_true, y_pred)
+    mean, other_mean = (np.mean(x, axis=axis, keepdims=True) for x in (y_true, y_pred))
+    covariance = np.mean((y_true - mean) * (y_pred - other_mean), axis=axis)
+    spread = np.var(y_true, axis=axis) + np.var(y_pred, axis=axis)
+    apart = np.squeeze(np.square(mean - other_mean), axis)
+    return 2 * covariance / (spread + apart + epsilon())  # type: ignore[no-any-return]
+
+
+class PearsonCorrelation(MeanMetricWrapper):
+    """The mean of `pearson_correlation`.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> round(float(nn.metrics.PearsonCorrelation()([[0.0, 1.0, 0.5]], [[0.25, 0.5, 1.0]])), 4)
+    0.3273
+    """
+
+    def __init__(
+        self, name: str = "pearson_correlation", dtype: DTypeLike | None = None, axis: int = -1
+    ) -> None:
+        super().__init__(pearson_correlation, name, dtype, axis=axis)
+
+
+class ConcordanceCorrelation(MeanMetricWrapper):
+    """The mean of `concordance_correlation`.
+
+    Examples
+    --------
+    >>> from tapemagic import nn
+    >>> round(float(nn.metrics.ConcordanceCorrelation()([[0.0, 1.0, 0.5]], [[0.25, 0.5, 1.0]])), 4)
+    0.3077
+    """
+
+    def __init__(
+        self, name: str = "concordance_correlation", dtype: DTypeLike | None = None, axis: int = -1
+    ) -> None:
+        super().__init__(concordance_correlation, name, dtype, axis=axis)
 
 
 class R2Score(Metric):

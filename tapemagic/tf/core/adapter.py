@@ -48,6 +48,20 @@ adapter_to_several: Callable[[F], F] = adapter  # type: ignore[assignment]
 """The adapter of functions that return several tensors, which only type checkers distinguish."""
 
 
+def named_adapter(name: str, function: Callable[..., Any], doc: str) -> Callable[..., Any]:
+    """Return the adapter of a function that a table generates, with a name and a docstring.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> named_adapter("root", lambda x: np.sqrt(x), "Return the root.")(np.array([4.0]))
+    <tf.Tensor: shape=(1,), dtype=float64, numpy=array([2.])>
+    """
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return adapter(function)
+
+
 def _stand_in(args: Any) -> Any:
     """Find a symbolic tensor, such as a model's input, among nested arguments."""
     for x in args:

@@ -10,13 +10,16 @@ import numpy as np
 from tapemagic import nn
 from tapemagic.engine.nest import leaves, pack
 from tapemagic.engine.operations import convolution, pooling
+from tapemagic.engine.operations.exponentials import softmax
 from tapemagic.engine.tensor.tensor import Traced, unwrap
-from tapemagic.nn.arguments import channels_last
-from tapemagic.tf.core.adapter import adapter
+from tapemagic.nn.arguments import channels_last, lengths
+from tapemagic.nn.layers.pooling import adaptive_average, adaptive_max
+from tapemagic.tf.core.adapter import adapter, axes, named_adapter
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.tensor import eager
-from tapemagic.tf.keras.keras_dtypes import alike, floats
-from tapemagic.tf.ops import control_flow, gradients
+from tapemagic.tf.keras.keras_dtypes import alike, converted, floats
+from tapemagic.tf.ops import control_flow, gathering, gradients
+from tapemagic.tf.ops import convolution as tf_convolution
 
 Function = Callable[..., Any]
 
@@ -140,6 +143,156 @@ def average_pool(
     return _of_rank(AVERAGES, inputs, "average_pool")(inputs, pool_size, strides, padding)
 
 
+def _adaptive(name: str, compute: Function) -> Function:
+    def pool(inputs: Any, output_size: Any, data_format: str | None = None) -> Any:
+        channels_last(data_format, name)
+        inputs = floats(inputs)
+        return compute(inputs, lengths(output_size, f"output_size of {name}", inputs.ndim - 2))
+
+    return named_adapter(
+        name, pool, f"Return `{name}` of signals, images or volumes, for a size of the output."
+    )
+
+
+adaptive_average_pool = _adaptive("adaptive_average_pool", adaptive_average)
+adaptive_max_pool = _adaptive("adaptive_max_pool", adaptive_max)
+
+
+def _blocks(name: str, compute: Function) -> Function:
+    def blocks(x: Any, block_size: int, data_format: str = "channels_last") -> Any:
+        channels_last(data_format, name)
+        return compute(converted(x), block_size)
+
+    return named_adapter(name, blocks, str(compute.__doc__))
+
+
+depth_to_space = _blocks("depth_to_space", tf_convolution.depth_to_space)
+space_to_depth = _blocks("space_to_depth", tf_convolution.space_to_depth)
+
+
+def _sliding(sizes: tuple[int, ...], kernel: Any, dilation: Any, padding: Any, stride: Any) -> Any:
+    """Return the places that each element of a kernel sees along two padded axes, and the padding."""
+    kernel, dilation, stride = (
+        lengths(value, what, 2)
+        for value, what in ((kernel, "kernel_size"), (dilation, "dilation"), (stride, "stride"))
+    )
+    margins = (padding, padding) if isinstance(padding, int) else tuple(padding)
+    places = []
+    for size, count, gap, margin, step in zip(
+        sizes, kernel, dilation, margins, stride, strict=True
+    ):
+        steps = (size + 2 * margin - gap * (count - 1) - 1) // step + 1
+        places.append(np.arange(count)[:, None] * gap + np.arange(steps) * step)
+    return places, margins
+
+
+@adapter
+def unfold(x: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+    """Return what a sliding window sees of images with channels first: a column for each of its places."""
+    x = converted(x)
+    (rows, columns), (top, left) = _sliding(x.shape[2:], kernel_size, dilation, padding, stride)
+    x = np.pad(x, ((0, 0), (0, 0), (top, top), (left, left)))
+    seen = np.take(np.take(x, rows, axis=2), columns, axis=4)
+    count = rows.shape[1] * columns.shape[1]
+    return np.reshape(np.swapaxes(seen, 3, 4), (*x.shape[:1], -1, count))
+
+
+@adapter
+def fold(
+    x: Any,
+    output_size: Any,
+    kernel_size: Any,
+    dilation: Any = 1,
+    padding: Any = 0,
+    stride: Any = 1,
+) -> Any:
+    """Add the columns of `unfold` up to images with channels first."""
+    x = converted(x)
+    height, width = lengths(output_size, "output_size", 2)
+    (rows, columns), (top, left) = _sliding((height, width), kernel_size, dilation, padding, stride)
+    tall, wide = height + 2 * top, width + 2 * left
+    places = (rows[:, None, :, None] * wide + columns[:, None, :]).ravel()
+    channels = x.shape[1] // (len(rows) * len(columns))
+    flat = np.reshape(x, (x.shape[0], channels, -1))
+    sums = gathering.unsorted_segment_sum(np.transpose(flat, (2, 0, 1)), places, tall * wide)
+    images = np.reshape(np.transpose(sums, (1, 2, 0)), (x.shape[0], channels, tall, wide))
+    return images[:, :, top : top + height, left : left + width]
+
+
+@adapter
+def psnr(x1: Any, x2: Any, max_val: Any) -> Any:
+    """Return the peak signal-to-noise ratio of two tensors in decibels."""
+    first, second = alike((floats(x1), floats(x2)))
+    if first.shape != second.shape:
+        raise ValueError(f"psnr takes equal shapes, not {first.shape} and {second.shape}")
+    error = np.mean(np.square(first - second))
+    return 20 * np.log10(np.asarray(max_val, first.dtype)) - 10 * np.log10(error)
+
+
+@adapter
+def layer_normalization(
+    x: Any, gamma: Any = None, beta: Any = None, axis: Any = -1, epsilon: float | None = None
+) -> Any:
+    """Subtract the mean along axes, and divide by the standard deviation, then scale and shift."""
+    x = floats(x)
+    over = axes(axis)
+    shape = [n if k in np.arange(x.ndim)[[over] if isinstance(over, int) else list(over)] else 1
+             for k, n in enumerate(x.shape)]  # fmt: skip
+    mean, variance = np.mean(x, axis=over, keepdims=True), np.var(x, axis=over, keepdims=True)
+    y = (x - mean) / np.sqrt(variance + (nn.config.epsilon() if epsilon is None else epsilon))
+    if gamma is not None:
+        y = y * np.reshape(floats(gamma), shape)
+    return y if beta is None else y + np.reshape(floats(beta), shape)
+
+
+@adapter
+def rms_normalization(x: Any, scale: Any = None, axis: Any = -1, epsilon: Any = None) -> Any:
+    """Divide by the root of the mean square along axes, then scale."""
+    x = floats(x)
+    square = np.mean(np.square(x), axis=axes(axis), keepdims=True)
+    y = x / np.sqrt(square + (nn.config.epsilon() if epsilon is None else epsilon))
+    return y if scale is None else y * floats(scale)
+
+
+@adapter
+def dot_product_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    bias: Any = None,
+    mask: Any = None,
+    scale: float | None = None,
+    is_causal: bool = False,
+    flash_attention: Any = None,
+    attn_logits_soft_cap: Any = None,
+) -> Any:
+    """Return averages of values, weighted by the products of queries and keys.
+
+    Tensors have the shape (batch, length, heads, size). A mask is false where a key doesn't count.
+    """
+    if attn_logits_soft_cap is not None:
+        raise ValueError("dot_product_attention has no attn_logits_soft_cap: leave it out")
+    query, key, value = alike(floats(x) for x in (query, key, value))
+    if query.ndim != 4:
+        raise ValueError(
+            f"dot_product_attention takes shapes (batch, length, heads, size), not {query.shape}"
+        )
+    groups = query.shape[2] // key.shape[2]
+    if groups > 1:  # several heads of queries share those of keys
+        key, value = np.repeat(key, groups, axis=2), np.repeat(value, groups, axis=2)
+    factor = 1 / np.sqrt(np.float64(key.shape[-1])) if scale is None else scale
+    scores = np.einsum("BTNH,BSNH->BNTS", query, key) * np.asarray(factor, query.dtype)
+    if bias is not None:
+        scores = scores + floats(bias)
+    counts: Any = True if mask is None else np.asarray(unwrap(tensor(mask)))
+    if is_causal:
+        counts = counts & (np.tri(*scores.shape[2:]) > 0)
+    if counts is not True:
+        # As in Keras: a query that no key counts for gets the average, not nan.
+        scores = np.where(counts, scores, np.finfo(scores.dtype).min * 0.7)
+    return np.einsum("BNTS,BSNH->BTNH", softmax(scores), value)
+
+
 @adapter
 def batch_normalization(
     x: Any,
@@ -235,8 +388,10 @@ def dtype(x: Any) -> str:
 
 
 OWN = (
-    "average_pool", "batch_normalization", "binary_crossentropy", "conv", "conv_transpose",
-    "custom_gradient", "depthwise_conv", "dtype", "fori_loop", "map", "max_pool", "scan",
-    "separable_conv", "switch",
+    "adaptive_average_pool", "adaptive_max_pool", "average_pool", "batch_normalization",
+    "binary_crossentropy", "conv", "conv_transpose", "custom_gradient", "depth_to_space",
+    "depthwise_conv", "dot_product_attention", "dtype", "fold", "fori_loop", "layer_normalization",
+    "map", "max_pool", "psnr", "rms_normalization", "scan", "separable_conv", "space_to_depth",
+    "switch", "unfold",
 )  # fmt: skip
 """The names that belong to `tf.keras.ops`."""

@@ -11,7 +11,7 @@ from tapemagic import nn
 from tapemagic.engine.operations.selection import cast as engine_cast
 from tapemagic.engine.tensor.tensor import unwrap
 from tapemagic.tf import math as tf_math
-from tapemagic.tf.core.adapter import adapter, axes
+from tapemagic.tf.core.adapter import adapter, axes, named_adapter
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.dtype import numpy_dtype
 from tapemagic.tf.keras.keras_dtypes import alike, converted, floats, pair
@@ -51,6 +51,7 @@ OF_PAIRS: dict[str, Function] = {
 """Functions of two tensors in one dtype."""
 
 OF_FLOAT_PAIRS: dict[str, Function] = {
+    "cdist": lambda x, y: np.linalg.norm(x[..., :, None, :] - y[..., None, :, :], axis=-1),
     "heaviside": np.heaviside, "hypot": np.hypot, "logaddexp": np.logaddexp,
     "logaddexp2": np.logaddexp2, "nextafter": tf_math.nextafter,
 }  # fmt: skip
@@ -109,18 +110,14 @@ def _split(name: str, compute: Function) -> Function:
     def split(x: Any, indices_or_sections: Any) -> Any:
         return compute(converted(x), indices_or_sections)
 
-    split.__name__ = split.__qualname__ = name
-    split.__doc__ = f"Split a tensor as np.{name} does."
-    return adapter(split)
+    return named_adapter(name, split, f"Split a tensor as np.{name} does.")
 
 
 def _join(name: str, compute: Function) -> Function:
     def join(xs: Any) -> Any:
         return compute(alike(xs))
 
-    join.__name__ = join.__qualname__ = name
-    join.__doc__ = f"Join tensors as np.{name} does."
-    return adapter(join)
+    return named_adapter(name, join, f"Join tensors as np.{name} does.")
 
 
 dsplit, hsplit, vsplit = (
@@ -174,11 +171,20 @@ def cross(
     return np.cross(*pair(x1, x2), axisa, axisb, axisc, axis)
 
 
-@adapter
-def cumprod(x: Any, axis: Any = None, dtype: Any = None) -> Any:
-    """Return the products of all elements up to each."""
-    x = converted(x)
-    return engine_cast(np.cumprod(x, axis=axis), x.dtype if dtype is None else numpy_dtype(dtype))
+def _cumulative(name: str, compute: Function) -> Function:
+    def cumulative(x: Any, axis: Any = None, dtype: Any = None) -> Any:
+        x = converted(x)
+        return engine_cast(compute(x, axis=axis), x.dtype if dtype is None else numpy_dtype(dtype))
+
+    return named_adapter(
+        name, cumulative, f"Return the results of `{name}` for all elements up to each."
+    )
+
+
+cumprod, cumsum, nancumprod, nancumsum = (
+    _cumulative(name, getattr(np, name))
+    for name in ("cumprod", "cumsum", "nancumprod", "nancumsum")
+)
 
 
 @adapter
@@ -232,9 +238,7 @@ def _quantile(name: str, compute: Function) -> Function:
             floats(x), np.asarray(unwrap(tensor(q))), axes(axis), method=method, keepdims=keepdims
         )
 
-    quantile.__name__ = quantile.__qualname__ = name
-    quantile.__doc__ = f"Return the {name}s `q` of all elements, or along axes."
-    return adapter(quantile)
+    return named_adapter(name, quantile, f"Return the {name}s `q` of all elements, or along axes.")
 
 
 quantile, nanquantile = (_quantile(name, getattr(np, name)) for name in ("quantile", "nanquantile"))
@@ -253,20 +257,19 @@ def searchsorted(sorted_sequence: Any, values: Any, side: str = "left") -> Any:
     return engine_cast(places, "int32")
 
 
-@adapter
-def segment_sum(
-    data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
-) -> Any:
-    """Return the sum of the rows of each segment."""
-    return _segments(gathering.unsorted_segment_sum, data, segment_ids, num_segments)
+def _of_segments(name: str, compute: Function) -> Function:
+    def of_segments(
+        data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
+    ) -> Any:
+        return _segments(compute, data, segment_ids, num_segments)
+
+    return named_adapter(name, of_segments, f"Return the {name[8:]} of the rows of each segment.")
 
 
-@adapter
-def segment_max(
-    data: Any, segment_ids: Any, num_segments: int | None = None, sorted: bool = False
-) -> Any:
-    """Return the maximum of the rows of each segment."""
-    return _segments(gathering.unsorted_segment_max, data, segment_ids, num_segments)
+segment_max, segment_min, segment_prod, segment_sum = (
+    _of_segments(name, getattr(gathering, f"unsorted_{name}"))
+    for name in ("segment_max", "segment_min", "segment_prod", "segment_sum")
+)
 
 
 def _segments(compute: Function, data: Any, ids: Any, count: int | None) -> Any:
@@ -421,12 +424,13 @@ def multi_hot(inputs: Any, num_classes: int, axis: int = -1, dtype: Any = None) 
 
 
 OWN = (
-    "allclose", "append", "array", "array_split", "average", "bincount", "corrcoef", "correlate",
-    "count_nonzero", "cross", "cumprod", "digitize", "dsplit", "dstack", "eigh", "geomspace",
-    "hsplit", "hstack", "isclose", "logdet", "logspace", "meshgrid", "multi_hot", "nanpercentile",
-    "nanquantile", "nonzero", "normalize", "percentile", "pinv", "qr", "quantile", "saturate_cast",
-    "scatter", "scatter_update", "searchsorted", "segment_max", "segment_sum", "slice",
-    "slice_update", "slogdet", "solve", "svd", "trapezoid", "tri", "unravel_index", "vander",
-    "vsplit", "vstack",
+    "allclose", "append", "array", "array_split", "average", "bincount", "corrcoef",
+    "correlate", "count_nonzero", "cross", "cumprod", "cumsum", "digitize", "dsplit", "dstack",
+    "eigh", "geomspace", "hsplit", "hstack", "isclose", "logdet", "logspace", "meshgrid",
+    "multi_hot", "nancumprod", "nancumsum", "nanpercentile", "nanquantile", "nonzero",
+    "normalize", "percentile", "pinv", "qr", "quantile", "saturate_cast", "scatter",
+    "scatter_update", "searchsorted", "segment_max", "segment_min", "segment_prod",
+    "segment_sum", "slice", "slice_update", "slogdet", "solve", "svd", "trapezoid", "tri",
+    "unravel_index", "vander", "vsplit", "vstack",
 )  # fmt: skip
 """The functions of this module with signatures of their own."""

@@ -3,45 +3,41 @@
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from tapemagic import nn
+from tapemagic import nn as own_nn
 from tapemagic.engine.operations.exponentials import logsumexp as engine_logsumexp
 from tapemagic.engine.operations.selection import cast as engine_cast
 from tapemagic.engine.tensor.tensor import Traced, unwrap
 from tapemagic.tf import math as tf_math
-from tapemagic.tf.core.adapter import adapter, adapter_to_several, axes
+from tapemagic.tf.core.adapter import adapter, adapter_to_several, axes, named_adapter
 from tapemagic.tf.core.convert import tensor
 from tapemagic.tf.core.dtype import numpy_dtype
 from tapemagic.tf.core.missing import missing
-from tapemagic.tf.keras import network_ops, numpy_ops
+from tapemagic.tf.keras import array_ops, network_ops, numpy_ops, signal_ops
 from tapemagic.tf.keras.keras_dtypes import alike, converted, floats, pair
 from tapemagic.tf.ops import arrays, control_flow, creation, gradients, linear_algebra, selection
 
 Function = Callable[..., Any]
 
 
-def _named(name: str, function: Function, doc: str) -> Function:
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
-    return adapter(function)
-
-
 def _unary(name: str, compute: Function, convert: Function = floats) -> Function:
     def computed(x: Any, *args: Any, **options: Any) -> Any:
         return compute(convert(x), *args, **options)
 
-    return _named(name, computed, f"Return `{name}` of each element.")
+    return named_adapter(name, computed, f"Return `{name}` of each element.")
 
 
 def _binary(name: str, compute: Function) -> Function:
     def computed(x1: Any, x2: Any) -> Any:
         return compute(*pair(x1, x2))
 
-    return _named(name, computed, f"Return `{name}` of two tensors, element by element.")
+    return named_adapter(name, computed, f"Return `{name}` of two tensors, element by element.")
 
 
 def _reduction(name: str, compute: Function, convert: Function = converted) -> Function:
@@ -52,7 +48,7 @@ def _reduction(name: str, compute: Function, convert: Function = converted) -> F
         narrow = x.dtype.kind in "iu" and result.dtype.kind in "iu"
         return engine_cast(result, np.result_type(x.dtype, np.int32)) if narrow else result
 
-    return _named(name, computed, f"Return `{name}` of all elements, or along axes.")
+    return named_adapter(name, computed, f"Return `{name}` of all elements, or along axes.")
 
 
 _FLOAT_UNARY: dict[str, Function] = {
@@ -62,11 +58,11 @@ _FLOAT_UNARY: dict[str, Function] = {
     "floor": np.floor, "log": np.log, "log10": np.log10, "log1p": np.log1p, "log2": np.log2,
     "reciprocal": lambda x: 1 / x, "rsqrt": lambda x: 1 / np.sqrt(x), "sin": np.sin,
     "sinh": np.sinh, "sqrt": np.sqrt, "tan": np.tan, "tanh": np.tanh,
-    "log_sigmoid": nn.activations.log_sigmoid, "mish": nn.activations.mish,
-    "relu": nn.activations.relu, "relu6": nn.activations.relu6, "selu": nn.activations.selu,
-    "sigmoid": nn.activations.sigmoid, "silu": nn.activations.silu,
-    "softplus": nn.activations.softplus, "softsign": nn.activations.softsign,
-    "hard_sigmoid": nn.activations.hard_sigmoid,
+    "log_sigmoid": own_nn.activations.log_sigmoid, "mish": own_nn.activations.mish,
+    "relu": own_nn.activations.relu, "relu6": own_nn.activations.relu6, "selu": own_nn.activations.selu,
+    "sigmoid": own_nn.activations.sigmoid, "silu": own_nn.activations.silu,
+    "softplus": own_nn.activations.softplus, "softsign": own_nn.activations.softsign,
+    "hard_sigmoid": own_nn.activations.hard_sigmoid,
 }  # fmt: skip
 _ANY_UNARY: dict[str, Function] = {
     "abs": np.abs, "absolute": np.abs, "conj": np.conj, "imag": np.imag, "isfinite": np.isfinite,
@@ -126,7 +122,7 @@ _GENERATED: dict[str, Function] = {
         }.items()
     },
 }
-globals().update(_GENERATED)
+globals().update(_GENERATED | array_ops.OPERATIONS | signal_ops.OPERATIONS)
 swish, hard_swish = _GENERATED["silu"], _GENERATED["hard_silu"]
 
 
@@ -145,31 +141,31 @@ def round(x: Any, decimals: int = 0) -> Any:
 @adapter
 def softmax(x: Any, axis: Any = -1) -> Any:
     """Return exponentials along an axis, divided by their sum."""
-    return nn.activations.softmax(floats(x), axis)
+    return own_nn.activations.softmax(floats(x), axis)
 
 
 @adapter
 def log_softmax(x: Any, axis: Any = -1) -> Any:
     """Return the logarithm of `softmax`."""
-    return nn.activations.log_softmax(floats(x), axis)
+    return own_nn.activations.log_softmax(floats(x), axis)
 
 
 @adapter
 def leaky_relu(x: Any, negative_slope: float = 0.2) -> Any:
     """Return positive elements, and others times a slope."""
-    return nn.activations.leaky_relu(floats(x), negative_slope)
+    return own_nn.activations.leaky_relu(floats(x), negative_slope)
 
 
 @adapter
 def elu(x: Any, alpha: float = 1.0) -> Any:
     """Return positive elements, and ``alpha * (exp(x) - 1)`` of others."""
-    return nn.activations.elu(floats(x), alpha)
+    return own_nn.activations.elu(floats(x), alpha)
 
 
 @adapter
 def gelu(x: Any, approximate: bool = True) -> Any:
     """Return elements times the normal distribution of them, by default an approximation."""
-    return nn.activations.gelu(floats(x), approximate)
+    return own_nn.activations.gelu(floats(x), approximate)
 
 
 @adapter
@@ -202,13 +198,6 @@ def argsort(x: Any, axis: int = -1) -> Any:
 def sort(x: Any, axis: int = -1) -> Any:
     """Sort a tensor along an axis."""
     return np.sort(converted(x), axis=axis)
-
-
-@adapter
-def cumsum(x: Any, axis: Any = None, dtype: Any = None) -> Any:
-    """Return the sums of all elements up to each."""
-    x = converted(x)
-    return engine_cast(np.cumsum(x, axis=axis), x.dtype if dtype is None else numpy_dtype(dtype))
 
 
 @adapter
@@ -364,7 +353,7 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
     default = (
         "int32"
         if builtins.all(np.result_type(x).kind in "iu" for x in ends)
-        else nn.config.floatx()
+        else own_nn.config.floatx()
     )
     return tensor(np.arange(start, stop, step, dtype=numpy_dtype(dtype or default)))
 
@@ -373,26 +362,26 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
 def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None) -> Any:
     """Return `num` numbers at equal distances."""
     return tensor(
-        np.linspace(start, stop, num, endpoint, dtype=numpy_dtype(dtype or nn.config.floatx()))
+        np.linspace(start, stop, num, endpoint, dtype=numpy_dtype(dtype or own_nn.config.floatx()))
     )
 
 
 @adapter
 def zeros(shape: Any, dtype: Any = None) -> Any:
     """Return zeros."""
-    return tensor(np.zeros(axes(shape), numpy_dtype(dtype or nn.config.floatx())))
+    return tensor(np.zeros(axes(shape), numpy_dtype(dtype or own_nn.config.floatx())))
 
 
 @adapter
 def ones(shape: Any, dtype: Any = None) -> Any:
     """Return ones."""
-    return tensor(np.ones(axes(shape), numpy_dtype(dtype or nn.config.floatx())))
+    return tensor(np.ones(axes(shape), numpy_dtype(dtype or own_nn.config.floatx())))
 
 
 @adapter
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
     """Return a value many times."""
-    return creation.cast(creation.fill(shape, fill_value), dtype or nn.config.floatx())
+    return creation.cast(creation.fill(shape, fill_value), dtype or own_nn.config.floatx())
 
 
 @adapter
@@ -405,7 +394,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
 @adapter
 def eye(N: int, M: int | None = None, k: int = 0, dtype: Any = None) -> Any:
     """Return a matrix with ones on a diagonal."""
-    return tensor(np.eye(N, M, k, dtype=numpy_dtype(dtype or nn.config.floatx())))
+    return tensor(np.eye(N, M, k, dtype=numpy_dtype(dtype or own_nn.config.floatx())))
 
 
 identity = eye
@@ -414,7 +403,7 @@ identity = eye
 @adapter
 def one_hot(x: Any, num_classes: int, axis: int = -1, dtype: Any = None) -> Any:
     """Return rows of zeros with a one at the place of each class."""
-    return selection.one_hot(x, num_classes, axis=axis, dtype=dtype or nn.config.floatx())
+    return selection.one_hot(x, num_classes, axis=axis, dtype=dtype or own_nn.config.floatx())
 
 
 def shape(x: Any) -> tuple[int | None, ...]:
@@ -466,7 +455,7 @@ def categorical_crossentropy(
     target: Any, output: Any, from_logits: bool = False, axis: int = -1
 ) -> Any:
     """Return the cross-entropy of probabilities along an axis."""
-    return nn.losses.categorical_crossentropy(
+    return own_nn.losses.categorical_crossentropy(
         floats(target), floats(output), from_logits=from_logits, axis=axis
     )
 
@@ -476,7 +465,7 @@ def sparse_categorical_crossentropy(
     target: Any, output: Any, from_logits: bool = False, axis: int = -1
 ) -> Any:
     """Return the cross-entropy of probabilities for the numbers of classes."""
-    return nn.losses.sparse_categorical_crossentropy(
+    return own_nn.losses.sparse_categorical_crossentropy(
         tensor(target), floats(output), from_logits=from_logits, axis=axis
     )
 
@@ -492,13 +481,25 @@ det = linear_algebra.det
 inv = linear_algebra.inv
 cholesky = linear_algebra.cholesky
 
+
+def _part(name: str) -> ModuleType:
+    """Return Keras's module of a part of the operations: here it has all of them."""
+    part = ModuleType(f"{__name__}.{name}", f"The operations of `keras.ops.{name}`.")
+    part.__getattr__ = lambda operation: getattr(sys.modules[__name__], operation)  # type: ignore[method-assign]
+    return part
+
+
+# Not map, which is an operation here.
+linalg, nn, numpy = (_part(name) for name in ("linalg", "nn", "numpy"))
+
 _IMPORTED = {
-    "Any", "Callable", "Function", "Traced", "adapter", "alike", "axes", "converted", "floats",
-    "missing", "numpy_dtype", "pair", "tensor", "unwrap",
+    "Any", "Callable", "Function", "ModuleType", "Traced", "adapter", "alike", "axes", "converted", "floats",
+    "missing", "named_adapter", "numpy_dtype", "pair", "tensor", "unwrap",
 }  # fmt: skip
 __all__ = [
     name
     for name, value in sorted(globals().items())
     if callable(value) and not name.startswith(("_", "engine_")) and name not in _IMPORTED
 ]
+__all__ += ["linalg", "nn", "numpy"]
 __getattr__ = missing(__name__, __all__)

@@ -135,6 +135,23 @@ def pooling1d(k: Any, rng: np.random.Generator) -> Arrays:
 
 
 @case
+def adaptive_pooling(k: Any, rng: np.random.Generator) -> Arrays:
+    """Windows whose lengths follow from the size of the output, with ties among maxima, except of volumes."""
+    inputs = {"1D": (2, 7, 3), "2D": (2, 6, 7, 2), "3D": (1, 4, 5, 6, 2)}
+    sizes = {"1D": 3, "2D": (4, 3), "3D": (2, 3, 4)}
+    return {
+        f"{kind} {axes}": of_layer(
+            k,
+            getattr(k.layers, f"Adaptive{kind}Pooling{axes}")(sizes[axes]),
+            np.round(rng.normal(size=shape), 8 * (axes == "3D")),
+            rng,
+        )
+        for axes, shape in inputs.items()
+        for kind in ("Average", "Max")
+    }
+
+
+@case
 def global_pooling(k: Any, rng: np.random.Generator) -> Arrays:
     """Maxima, with ties, and averages over all of an image or signal."""
     found = {}

@@ -218,6 +218,59 @@ def loss_functions(k: Any, rng: np.random.Generator) -> Arrays:
 
 
 @case
+def overlaps(k: Any, rng: np.random.Generator) -> Arrays:
+    """Dice and Tversky losses, of everything and of each picture, with weights."""
+    y_true, y_pred = rng.integers(0, 2, (2, 3, 4, 1)), rng.random((2, 3, 4, 1))
+    weights, losses = rng.random(2), k.losses
+    pictures = (1, 2, 3)
+    return {
+        "dice": of_loss(k, losses.Dice(), y_true, y_pred),
+        "dices": of_loss(k, losses.Dice(axis=pictures), y_true, y_pred, weights),
+        "tversky": of_loss(k, losses.Tversky(0.3, 0.8), y_true, y_pred),
+        "tverskys": of_loss(k, losses.Tversky(axis=pictures, reduction=None), y_true, y_pred, weights),
+        "functions": {
+            "dice": k.array(losses.dice(single(y_true), single(y_pred), axis=1)),
+            "tversky": k.array(losses.tversky(single(y_true), single(y_pred), alpha=0.2)),
+        },
+        "columns": of_loss(k, losses.Dice(axis=0), y_true[0, 0, :, 0], y_pred[0, 0]),
+    }  # fmt: skip
+
+
+def single(x: Any) -> Any:
+    """An array in single precision."""
+    return np.asarray(x, "float32")
+
+
+@case
+def circles(k: Any, rng: np.random.Generator) -> Arrays:
+    """Embeddings of three classes, one of which has a single example."""
+    labels, vectors = np.array([0, 1, 0, 1, 2, 0]), rng.normal(size=(6, 4))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    loss = k.losses.Circle
+    return {
+        "default": of_loss(k, loss(), labels[:4], vectors[:4]),
+        "gentle": of_loss(k, loss(gamma=1.0, margin=0.1), labels[:4], vectors[:4]),
+        "sum": of_loss(k, loss(2.0, reduction="sum"), labels[:4, None], vectors[:4], rng.random(4)),
+        "themselves": of_loss(k, loss(2.0, remove_diagonal=False), labels, vectors),
+        "alone": k.array(loss(2.0)(labels, single(vectors))),
+        "all alone": k.array(loss(2.0, reduction=None)(np.arange(6), single(vectors))),
+        "references": k.array(
+            k.losses.circle(labels[:2], single(vectors[:2]), labels, single(vectors), False, 3.0)
+        ),
+    }
+
+
+@case
+def generalized_crossentropy(k: Any, rng: np.random.Generator) -> Arrays:
+    """Values of q near both ends."""
+    labels, probabilities = np.array([0, 2, 1, 1]), rng.dirichlet(np.ones(3), 4)
+    loss = k.losses.CategoricalGeneralizedCrossEntropy
+    return {
+        f"{q}": of_loss(k, loss(q), labels, probabilities, rng.random(4)) for q in (0.1, 0.5, 0.9)
+    }
+
+
+@case
 def custom_losses(k: Any, rng: np.random.Generator) -> Arrays:
     """A class of the user's, with weights."""
 

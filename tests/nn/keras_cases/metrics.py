@@ -278,6 +278,25 @@ def regression(k: Any, rng: np.random.Generator) -> Arrays:
 
 
 @case
+def correlations(k: Any, rng: np.random.Generator) -> Arrays:
+    """Pearson's and the concordance correlation along both axes, with weights."""
+    y_true = single(rng.normal(size=(2, 5, 4)))
+    y_pred = single(y_true + rng.normal(1, 0.5, (2, 5, 4)))
+    batches = ((y_true[0], y_pred[0]), (y_true[1], y_pred[1], single(rng.random(5))))
+    m = k.metrics
+    metrics = {"pearson": m.PearsonCorrelation(), "concordance": m.ConcordanceCorrelation()}
+    others = {
+        "pearson 0": m.PearsonCorrelation(axis=0),
+        "concordance 0": m.ConcordanceCorrelation(axis=0),
+    }
+    functions = {
+        name: k.array(getattr(m, name)(y_true, y_pred, axis=1))
+        for name in ("pearson_correlation", "concordance_correlation")
+    }
+    return of_metrics(k, metrics, *batches) | of_metrics(k, others, batches[0]) | functions
+
+
+@case
 def explained_variance(k: Any, rng: np.random.Generator) -> Arrays:
     """R2 scores with every average, with and without weights, and of constant targets."""
     y_true = single(rng.normal(size=(2, 8, 3)))
