@@ -8,7 +8,7 @@ from typing import Any
 ALL = bool(os.environ.get("TAPEMAGIC_ALL_CASES"))
 """Whether to try every case in every way, which takes minutes: ``make rule-table``."""
 
-PART = 4
+PART = 6
 """Of so many cases one is tried in CI."""
 
 
@@ -18,7 +18,7 @@ def each(step: int) -> int:
 
 
 def share(entries: dict[str, Any], place: int = 0) -> dict[str, Any]:
-    """A quarter of the cases of each function, at least one of them, and other ones for each place; or all of them."""
+    """One in six of the cases of each function, at least one of them, and other ones for each place; or all of them."""
     if ALL:
         return entries
     cases: dict[Any, list[str]] = {}
