@@ -104,7 +104,7 @@ docs: dev-ready  ## build the documentation site in build/docs; LINKS=1 also che
 binder: dev-ready  ## build the environment of binder/ in an empty folder, and run every notebook in it
 	$(PY) tools/binder.py
 
-browser: dev-ready browser-ready fonts-ready  ## every lesson and every report in JupyterLab, in a headless Chromium
+browser: dev-ready browser-ready fonts-ready  ## reports and a third of the lessons in JupyterLab, in a headless Chromium
 	$(PYTEST) -n 2 -p no:nbval --dist loadscope $(SLOWEST) -m browser tests/browser
 
 notebooks: dev-ready  ## run all notebooks in place, without widget state

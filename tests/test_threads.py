@@ -77,12 +77,15 @@ def test_blocks_of_threads_end_in_any_order(first: int) -> None:
 
 
 def test_a_tape_left_open_on_a_thread_is_not_kept() -> None:
-    """The list of all open blocks keeps no recording alive."""
+    """The list of all open blocks keeps no recording alive, and nothing of one that is freed."""
+    gc.collect()
+    before = [*open_blocks]
     left = in_thread(lambda: ref(tm.GradientTape().__enter__()))
 
     gc.collect()
 
     assert left() is None
+    assert before == open_blocks
 
 
 def test_gradient_on_another_thread() -> None:

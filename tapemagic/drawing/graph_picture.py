@@ -42,9 +42,8 @@ class GraphPicture:
     @property
     def drawing(self) -> Drawing:
         """The drawing of the graph, or the reason why it can't be drawn."""
-        found: Drawing | None = self.__dict__.get("_drawing")
-        if found is not None and found.is_open:
-            # A front end may have drawn it meanwhile.
+        if "_drawing" in self.__dict__ and self._drawing.is_undrawn:
+            # A front end may have drawn it meanwhile; attributes of frozen classes are deleted like this.
             del self.__dict__["_drawing"]
         return self._drawing
 

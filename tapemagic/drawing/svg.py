@@ -63,14 +63,14 @@ class Drawing:
 
     - `ground`: The color of lines and text without background.
     - `is_wide`: Whether the picture is scrolled instead of fitted to the width of a page.
-    - `is_open`: Whether a front end may draw it, because this machine cannot.
+    - `is_undrawn`: Whether a front end may draw it, because this machine cannot.
     """
 
     picture: Picture | None
     reason: str = ""
     ground: str = GROUND
     is_wide: bool = False
-    is_open: bool = False
+    is_undrawn: bool = False
 
     @cached_property
     def svg(self) -> str | None:
@@ -114,8 +114,10 @@ def draw(
         except UnavailableError as problem:
             problems.append(str(problem))
     advice = INSTALL if engine == "auto" else f"{INSTALL}, or write {ANY_ENGINE}"
-    is_open = engine == "auto" and len(source) <= MAX_SOURCE
-    return Drawing(None, f"no picture: {'; '.join(problems)}. To see it, {advice}", is_open=is_open)
+    is_undrawn = engine == "auto" and len(source) <= MAX_SOURCE
+    return Drawing(
+        None, f"no picture: {'; '.join(problems)}. To see it, {advice}", is_undrawn=is_undrawn
+    )
 
 
 def write(picture: Picture) -> str:

@@ -170,7 +170,8 @@ new_id = itertools.count(1 << 20).__next__
 open_blocks: list[Callable[[], Recorder | None] | None] = []
 """Weak references to the recording tapes of all threads, and None for each open trace.
 
-If it is empty, tapes of this thread needn't be looked up. A tape that a thread left open must not be kept alive.
+If it is empty, tapes of this thread needn't be looked up. A tape that a thread left open must not be kept alive, and
+leaves the list when it is freed.
 """
 
 clock = [-new_id()]
@@ -213,7 +214,7 @@ def push_tape(tape: Recorder) -> int:
     """Start recording on this thread; return the time."""
     tapes = recording_tapes()
     _live.set((*tapes, tape) if tape not in tapes else tapes)
-    open_blocks.append(ref(tape))
+    open_blocks.append(ref(tape, open_blocks.remove))
     now = new_id()
     clock[0] = -now
     return now

@@ -337,6 +337,9 @@ def test_the_page_draws(run: Run, drawn_by_the_page: Callable[[Any], str]) -> No
     assert "0.25" in content(widget)["view"]["svg"]
     assert 'data-c="0"' in unpacked(widget.answers[question])["svg"]
 
+    again = run(SLIDING)
+    assert "no picture" not in again._repr_html_()  # in static HTML of a second run, too
+
 
 @pytest.mark.parametrize("svg", ["", "<svg", "no picture"])
 @pytest.mark.usefixtures("drawn_by_the_page")

@@ -131,6 +131,15 @@ CASES: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (tf.compat.v1.disable_eager_execution, TapeError, "no graphs"),
     (lambda: tf.while_loop(lambda i: i < 3, lambda i: i, [0], back_prop=False), TapeError, "tf.stop_gradient"),
     (lambda: tf.custom_gradient(3), TapeError, "expected a function"),
+    (lambda: tf.keras.ops.rearrange(P, "a b c -> a b"), ValueError, "names of all 3 axes"),
+    (lambda: tf.keras.ops.rearrange(P, "a b (c d) -> a b c d"), ValueError, "needs the length of 'd': write d=2"),
+    (lambda: tf.keras.ops.rearrange(P[0], "(a b) (c d) -> a b (c d)", a=1, b=2, c=3, d=2), ValueError,
+     "can't split an axis of length 3 into [1, 2]"),
+    (lambda: tf.keras.ops.psnr(F, P, 1.0), ValueError, "equal shapes, not (2,) and (2, 3, 4)"),
+    (lambda: tf.keras.ops.ldexp(F, F), TypeError, "integers as exponents, not float32"),
+    (lambda: tf.keras.ops.fft(F), ValueError, "a tuple of real and imaginary parts"),
+    (lambda: tf.keras.ops.view_as_complex(P), ValueError, "a last axis of length 2, not the shape (2, 3, 4)"),
+    (lambda: tf.keras.ops.dot_product_attention(P, P, P), ValueError, "(batch, length, heads, size), not (2, 3, 4)"),
 ]  # fmt: skip
 
 

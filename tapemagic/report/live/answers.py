@@ -91,6 +91,7 @@ class Answers:
     def view(self, opened: Mapping[str, int]) -> View:
         """The layout of the graph in which some parts are opened or closed."""
         if opened == {}:
+            # What is shown at first, which the saved page has, too: when its picture was missing, it's asked for again.
             return view_of(GraphPicture(self.findings, self.style))
         graph = replace(self.findings.tabs["graph"], view=self._kept().view(opened))
         return view_of(GraphPicture(self.findings.with_tab("graph", graph), self.style))

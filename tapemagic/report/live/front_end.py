@@ -51,10 +51,10 @@ LOADER = _LOADER % ("", "")
 DRAWING_LOADER = _LOADER % (
     """\
 const graphviz = (shared) => new Promise((resolve, reject) => {
-  shared.once("msg:custom", async (_, [code]) => {
+  shared.once("msg:custom", (_, [code]) => {
     const url = URL.createObjectURL(new Blob([code], { type: "text/javascript" }));
-    resolve((await import(url)).Graphviz.load());
-    URL.revokeObjectURL(url);
+    const loaded = import(url).then(({ Graphviz }) => Graphviz.load());
+    loaded.then(resolve, reject).finally(() => URL.revokeObjectURL(url));
   });
   shared.send({ graphviz: true });
 });

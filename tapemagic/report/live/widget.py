@@ -99,10 +99,14 @@ class ReportWidget(anywidget.AnyWidget):
         self._take({**content, "number": self._number})
         self._publish()
 
-    def _take(self, content: Content) -> None:
-        """Pack contents; a picture that is missing is asked for."""
+    def _pack(self, content: Content) -> None:
+        """Pack contents to be shown; what is left of the room is for answers."""
         _, self._text = fitted(content, self._room)
         self._room_of_answers = min(ROOM, self._room - len(self._text))
+
+    def _take(self, content: Content) -> None:
+        """Pack contents; a picture that is missing is asked for."""
+        self._pack(content)
         self._undrawn = content if _is_undrawn(content["view"]) else None
         self._ask_for_picture("", content["view"])
 
@@ -141,8 +145,7 @@ class ReportWidget(anywidget.AnyWidget):
             elif self._undrawn is not None and self._source is not None:
                 content, self._undrawn = self._undrawn, None
                 view = cast("View", self._source.answer("view:{}"))
-                _, self._text = fitted({**content, "view": view}, self._room)
-                self._room_of_answers = min(ROOM, self._room - len(self._text))
+                self._pack({**content, "view": view})
         self._publish()
 
     @property

@@ -164,6 +164,10 @@ def rearrange(tensor: Any, pattern: str, **axes_lengths: int) -> Any:
             raise ValueError(f"rearrange needs the length of {unknown[1]!r}: write {unknown[1]}=2")
         known = prod(sizes[name] for name in group if name in sizes)
         sizes |= dict.fromkeys(unknown, length // known)
+        if prod(sizes[name] for name in group) != length:
+            raise ValueError(
+                f"rearrange can't split an axis of length {length} into {[sizes[n] for n in group]}"
+            )
     x = np.reshape(x, [sizes[name] for name in names])
     x = np.transpose(x, [names.index(name) for name in others])
     return np.reshape(x, [prod(sizes[name] for name in group) for group in groups[1]])

@@ -236,8 +236,8 @@ def layer_normalization(
     """Subtract the mean along axes, and divide by the standard deviation, then scale and shift."""
     x = floats(x)
     over = axes(axis)
-    shape = [n if k in np.arange(x.ndim)[[over] if isinstance(over, int) else list(over)] else 1
-             for k, n in enumerate(x.shape)]  # fmt: skip
+    scaled = np.arange(x.ndim)[np.atleast_1d(over)]
+    shape = [n if k in scaled else 1 for k, n in enumerate(x.shape)]
     mean, variance = np.mean(x, axis=over, keepdims=True), np.var(x, axis=over, keepdims=True)
     y = (x - mean) / np.sqrt(variance + (nn.config.epsilon() if epsilon is None else epsilon))
     if gamma is not None:

@@ -107,7 +107,7 @@ def view_of(picture: GraphPicture) -> View:
         ],
         steps=list(map(_step, view.steps.steps)),
     )
-    if drawing.is_open:
+    if drawing.is_undrawn:
         made["undrawn"] = True
     return made
 
